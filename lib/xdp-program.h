@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef XDP_PROGRAM_H
+#define XDP_PROGRAM_H 1
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "xdp-layout.h"
+
+/* XDP program of a port
+ * =====================
+ *
+ * One 'struct xdp_program' is the program of one device: loaded, attached
+ * through a bpf_link (which the kernel takes away when the daemon dies in
+ * whatever manner), with its own socket map and its own counters.
+ *
+ *
+ * Thread-safety
+ * =============
+ *
+ * Main thread only, all of it: libbpf's print callback is one a process, and
+ * attaching waits for the kernel.  PMD threads are told the cookie. */
+
+struct xdp_program;
+
+enum xdp_attach_mode {
+    XDP_ATTACH_NATIVE,          /* In the driver. */
+    XDP_ATTACH_GENERIC,         /* In the stack, on any device. */
+};
+
+struct xdp_program_opts {
+    const char *ifname;         /* For messages. */
+    int ifindex;                /* The device. */
+    enum xdp_attach_mode mode;
+    uint32_t n_queues;          /* Size of the socket map, at least 1.  Frames
+                                 * of other queues are dropped, counted. */
+    bool hints;                 /* Write hints in front of frames? */
+};
+
+int xdp_program_attach(const struct xdp_program_opts *,
+                       struct xdp_program **, char **errp);
+void xdp_program_detach(struct xdp_program *);
+int xdp_program_replace(struct xdp_program *, bool hints, char **errp);
+
+int xdp_program_set_socket(struct xdp_program *, uint32_t queue, int xsk_fd);
+int xdp_program_clear_socket(struct xdp_program *, uint32_t queue);
+
+void xdp_program_read_counters(const struct xdp_program *,
+                               uint64_t counters[XDP_N_COUNTERS]);
+const char *xdp_counter_name(enum xdp_counter);
+const char *xdp_counter_description(enum xdp_counter);
+
+uint64_t xdp_program_cookie(const struct xdp_program *);
+uint32_t xdp_program_id(const struct xdp_program *);
+const char *xdp_program_variant(const struct xdp_program *);
+enum xdp_attach_mode xdp_program_mode(const struct xdp_program *);
+
+#endif /* xdp-program.h */
