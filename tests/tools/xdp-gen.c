@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Sends test frames from inside the kernel: see usage(). */
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "args.h"
+#include "frame.h"
+#include "probe.h"
+#include "xdp-gen.h"
+#include "xdp-gen.skel.h"
+
+/* Program runs a system call.  Each call ends in an RCU wait of some 20 ms, so
+ * few long calls reach the full rate; but none is longer than about a second,
+ * or the deadline would come late.  A multiple of GEN_BATCH keeps the
+ * program's idea of a batch that of the kernel. */
+#define RUNS_PER_CALL (16384 * GEN_BATCH)
+
+static void
+usage(void)
+{
+    puts("xdp-gen: send test frames by BPF_PROG_TEST_RUN with live frames\n"
+         "usage: xdp-gen --dev=DEV [OPTIONS]\n"
+         "The frames leave through DEV, a veth whose peer has GRO on or an\n"
+         "XDP program (without either the kernel drops them silently).\n"
+         "  --size=N[,N...]   frame sizes in bytes, in turn (64)\n"
+         "  --count=N         frames in all (as many as fit in --seconds)\n"
+         "  --seconds=N       time at most (10)\n"
+         "  --rate=N          frames a second (as fast as it goes); the\n"
+         "                    waiting keeps the CPU busy all the same\n"
+         "  --burst=N[-N]     frames between two flushes, random when a\n"
+         "                    range is given (64)\n"
+         "  --flows=N         5-tuples, in turn (1)\n"
+         "  --stream=N        number in the probe, 0 to 255 (0)\n"
+         "  --filler          write the filler that xdp-sink --verify checks\n"
+         "  --dst=MAC --src=MAC\n"
+         "  --cpu=N           CPU to run on\n"
+         "Prints {\"sent\": frames handed to DEV, \"seconds\": S}.");
+    exit(0);
+}
+
+struct options {
+    struct gen_config config;
+    uint64_t seconds;
+    uint8_t dst[6], src[6];
+};
+
+static void
+parse_sizes(struct gen_config *c, char *text)
+{
+    char *save;
+
+    c->n_sizes = 0;
+    c->max_size = 0;
+    for (char *s = strtok_r(text, ",", &save); s;
+         s = strtok_r(NULL, ",", &save)) {
+        if (c->n_sizes >= GEN_MAX_SIZES) {
+            die("--size: more than %d sizes", GEN_MAX_SIZES);
+        }
+        uint32_t size = parse_number("size", s, PROBE_MIN_SIZE,
+                                     PROBE_MAX_SIZE);
+        c->sizes[c->n_sizes++] = size;
+        c->max_size = size > c->max_size ? size : c->max_size;
+    }
+}
+
+static void
+parse_burst(struct gen_config *c, char *text)
+{
+    char *dash = strchr(text, '-');
+
+    if (dash) {
+        *dash++ = '\0';
+    }
+    c->burst_min = parse_number("burst", text, 1, GEN_BATCH);
+    c->burst_max = (dash
+                    ? parse_number("burst", dash, c->burst_min, GEN_BATCH)
+                    : c->burst_min);
+}
+
+static void
+parse_options(int argc, char *argv[], struct options *o)
+{
+    static const struct option long_options[] = {
+        {"dev", required_argument, NULL, 'd'},
+        {"size", required_argument, NULL, 's'},
+        {"count", required_argument, NULL, 'c'},
+        {"seconds", required_argument, NULL, 't'},
+        {"rate", required_argument, NULL, 'r'},
+        {"burst", required_argument, NULL, 'b'},
+        {"flows", required_argument, NULL, 'f'},
+        {"stream", required_argument, NULL, 'i'},
+        {"filler", no_argument, NULL, 'F'},
+        {"dst", required_argument, NULL, 'D'},
+        {"src", required_argument, NULL, 'S'},
+        {"cpu", required_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    struct gen_config *c = &o->config;
+    const char *dev = NULL;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'd': dev = optarg; break;
+        case 's': parse_sizes(c, optarg); break;
+        case 'c': c->count = parse_number("count", optarg, 1, 1ull << 40);
+            break;
+        case 't': o->seconds = parse_number("seconds", optarg, 1, 86400);
+            break;
+        case 'r':
+            c->interval = 1000000000 / parse_number("rate", optarg, 1,
+                                                    100000000);
+            break;
+        case 'b': parse_burst(c, optarg); break;
+        case 'f': c->flows = parse_number("flows", optarg, 1, 1 << 22); break;
+        case 'i': c->stream = parse_number("stream", optarg, 0, 255); break;
+        case 'F': c->filler = 1; break;
+        case 'D': parse_mac("dst", optarg, o->dst); break;
+        case 'S': parse_mac("src", optarg, o->src); break;
+        case 'p': pin_to_cpu(parse_number("cpu", optarg, 0, 1023)); break;
+        case 'h': usage(); break;
+        default: exit(1);
+        }
+    }
+    if (optind < argc) {
+        die("%s: not an option (see --help)", argv[optind]);
+    }
+    c->ifindex = parse_device("--dev", dev);
+}
+
+/* Makes the template of the headers and the part of their checksum that no
+ * frame changes. */
+static void
+init_headers(struct options *o, uint8_t *template)
+{
+    struct gen_config *c = &o->config;
+
+    frame_init(template, c->max_size, o->dst, o->src);
+    c->ip_sum = 0;
+    for (int i = 14; i < 34; i += 2) {
+        uint16_t word;
+
+        memcpy(&word, template + i, 2);
+        if (i != 16 && i != 24 && i != 26 && i != 28) {
+            c->ip_sum += word;
+        }
+    }
+}
+
+static void
+run(struct xdp_gen *skel, uint8_t *template, const struct options *o)
+{
+    struct gen_state *state = &skel->bss->state;
+    LIBBPF_OPTS(bpf_test_run_opts, opts,
+        .data_in = template,
+        .data_size_in = o->config.max_size,
+        .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
+        .batch_size = GEN_BATCH);
+
+    /* A short count in a long call would be runs that only drop: two runs a
+     * frame are what random bursts take. */
+    uint64_t runs = o->config.count / GEN_BATCH * GEN_BATCH * 2 + GEN_BATCH;
+    opts.repeat = (o->config.interval || runs > RUNS_PER_CALL
+                   ? RUNS_PER_CALL : runs);
+
+    state->start = now_ns();
+    state->deadline = state->start + o->seconds * 1000000000;
+    while (state->sent < o->config.count && now_ns() < state->deadline) {
+        if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.generate),
+                                   &opts)) {
+            die("BPF_PROG_TEST_RUN: %s (live frames need Linux 5.18)",
+                strerror(errno));
+        }
+    }
+    if (state->failed) {
+        die("%"PRIu64" frames could not be made", (uint64_t) state->failed);
+    }
+    printf("{\"sent\": %"PRIu64", \"seconds\": %.6f}\n",
+           (uint64_t) state->sent, (now_ns() - state->start) / 1e9);
+}
+
+int
+main(int argc, char *argv[])
+{
+    struct options o = {
+        .config = {
+            .count = UINT64_MAX, .flows = 1,
+            .burst_min = GEN_BATCH, .burst_max = GEN_BATCH,
+            .n_sizes = 1, .sizes = { PROBE_MIN_SIZE },
+            .max_size = PROBE_MIN_SIZE,
+        },
+        .seconds = 10,
+        .dst = { 0x02, 0, 0, 0, 0, 2 },
+        .src = { 0x02, 0, 0, 0, 0, 1 },
+    };
+    uint8_t template[PROBE_MAX_SIZE];
+    struct xdp_gen *skel;
+
+    parse_options(argc, argv, &o);
+    init_headers(&o, template);
+
+    skel = xdp_gen__open();
+    if (!skel) {
+        die("opening the generator program: %s", strerror(errno));
+    }
+    memcpy((void *) &skel->rodata->config, &o.config, sizeof o.config);
+    memcpy(&skel->bss->headers, template, sizeof skel->bss->headers);
+    if (xdp_gen__load(skel)) {
+        die("loading the generator program: %s", strerror(errno));
+    }
+    run(skel, template, &o);
+    xdp_gen__destroy(skel);
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
+
+#ifndef XDP_GEN_H
+#define XDP_GEN_H 1
+
+#include <linux/types.h>
+
+#include "probe.h"
+
+/* Frames between two flushes of the redirect queue: the longest burst.  64 is
+ * also the kernel's own default for live frames. */
+#define GEN_BATCH 64
+
+#define GEN_MAX_SIZES 16
+
+/* What a run is asked for; constant while it lasts. */
+struct gen_config {
+    __u64 count;                /* Frames in all. */
+    __u64 interval;             /* ns between two frames; 0: no limit. */
+    __u32 ifindex;              /* Device to send on. */
+    __u32 flows;                /* 5-tuples, taken in turn. */
+    __u32 burst_min, burst_max; /* Frames a batch, 1 to GEN_BATCH. */
+    __u32 n_sizes;              /* Frame sizes, taken in turn. */
+    __u32 sizes[GEN_MAX_SIZES];
+    __u32 max_size;             /* The largest of them, the template's. */
+    __u32 ip_sum;               /* Sum of the IPv4 header's 16-bit words in
+                                 * memory order, but for tot_len, check and
+                                 * saddr. */
+    __u8 stream;                /* See probe.h. */
+    __u8 filler;                /* Write the filler (1) or leave it (0)? */
+};
+
+/* Ethernet, IPv4 and UDP header, as bytes and as words for a fast copy. */
+union gen_headers {
+    __u8 bytes[PROBE_OFFSET];
+    __u64 words[PROBE_OFFSET / 8];
+};
+
+struct gen_state {
+    __u64 sent;
+    __u64 failed;               /* Frames that could not be made. */
+    __u64 start;                /* ns. */
+    __u64 deadline;             /* ns; no frame is sent from then on. */
+    __u32 batch_left;           /* Runs until the next flush. */
+    __u32 burst_left;           /* Frames to send in these. */
+};
+
+#endif /* xdp-gen.h */
