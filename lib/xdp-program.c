@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <config.h>
+
+#include "xdp-program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <unistd.h>
+
+#include "afxdp-fast.skel.h"
+#include "entropy.h"
+#include "openvswitch/util.h"
+#include "openvswitch/vlog.h"
+#include "timeval.h"
+#include "util.h"
+#include "xdp-diagnose.h"
+
+VLOG_DEFINE_THIS_MODULE(xdp_program);
+
+/* BPF_F_XDP_DEV_BOUND_ONLY (kernel 6.3), which older headers lack. */
+#define XDP_DEV_BOUND_ONLY (1U << 6)
+
+/* What must be the same in two programs for bpf_link_update() to be right.
+ * The kernel accepts more than it accepts from a new link, a program bound to
+ * another device for instance, so we compare. */
+#define CLASS_FLAGS (BPF_F_XDP_HAS_FRAGS | XDP_DEV_BOUND_ONLY)
+
+/* A program in the kernel. */
+struct loaded {
+    struct afxdp_fast *skel;    /* Owns its file descriptors. */
+    uint32_t id;
+    uint64_t cookie;
+    bool hints;
+};
+
+struct xdp_program {
+    char *ifname;
+    int ifindex;
+    enum xdp_attach_mode mode;
+    uint32_t n_queues;
+    struct loaded current;      /* The one that runs now. */
+    int link_fd;                /* Goes away with the process. */
+};
+
+static const char *const counter_names[] = {
+#define XDP_COUNTER(ENUM, NAME, DESCRIPTION) NAME,
+    XDP_COUNTERS(XDP_COUNTER)
+#undef XDP_COUNTER
+};
+
+static const char *const counter_descriptions[] = {
+#define XDP_COUNTER(ENUM, NAME, DESCRIPTION) DESCRIPTION,
+    XDP_COUNTERS(XDP_COUNTER)
+#undef XDP_COUNTER
+};
+
+/* May 'b' take the place of 'a' under a live link? */
+static bool
+same_class(const struct loaded *a, const struct loaded *b)
+{
+    return !((bpf_program__flags(a->skel->progs.afxdp_fast)
+              ^ bpf_program__flags(b->skel->progs.afxdp_fast)) & CLASS_FLAGS);
+}
+
+static int
+prog_fd(const struct loaded *loaded)
+{
+    return bpf_program__fd(loaded->skel->progs.afxdp_fast);
+}
+
+/* Stores in '*cookie' a number that no other load of a program has: 64 bits
+ * that nobody can guess.  Never 0, which is what fresh memory holds. */
+static int
+make_cookie(uint64_t *cookie)
+{
+    int error;
+
+    do {
+        error = get_entropy(cookie, sizeof *cookie);
+    } while (!error && !*cookie);
+    return error;
+}
+
+/* Gives 'skel', which is not loaded yet, the maps of 'share', or a socket map
+ * of its own for 'n_queues' queues if 'share' is NULL. */
+static int
+prepare_maps(struct afxdp_fast *skel, const struct afxdp_fast *share,
+             uint32_t n_queues)
+{
+    int error;
+
+    if (!share) {
+        return -bpf_map__set_max_entries(skel->maps.xsks, n_queues);
+    }
+    error = -bpf_map__reuse_fd(skel->maps.xsks,
+                               bpf_map__fd(share->maps.xsks));
+    if (!error) {
+        error = -bpf_map__reuse_fd(skel->maps.counters,
+                                   bpf_map__fd(share->maps.counters));
+    }
+    return error;
+}
+
+static void
+unload(struct loaded *loaded)
+{
+    afxdp_fast__destroy(loaded->skel);
+    loaded->skel = NULL;
+}
+
+/* Loads a program for 'prog' into '*loaded', with the maps of its current one
+ * if it has one.  'prog' stays as it is. */
+static int
+load(const struct xdp_program *prog, bool hints, struct loaded *loaded)
+{
+    struct bpf_prog_info info = { .id = 0 };
+    __u32 len = sizeof info;
+    int error;
+
+    loaded->hints = hints;
+    error = make_cookie(&loaded->cookie);
+    if (error) {
+        return error;
+    }
+    loaded->skel = afxdp_fast__open();
+    if (!loaded->skel) {
+        return errno;
+    }
+
+    loaded->skel->rodata->hints_cookie = loaded->cookie;
+    loaded->skel->rodata->hints_on = hints;
+    error = prepare_maps(loaded->skel, prog->current.skel, prog->n_queues);
+    if (!error) {
+        error = -afxdp_fast__load(loaded->skel);
+    }
+    if (!error && bpf_obj_get_info_by_fd(prog_fd(loaded), &info, &len)) {
+        error = errno;
+    }
+    if (error) {
+        unload(loaded);
+        return error;
+    }
+    loaded->id = info.id;
+    return 0;
+}
+
+static int
+load_verbose(const struct xdp_program *prog, bool hints,
+             struct loaded *loaded, char **errp)
+{
+    long long int start = time_usec();
+    int error;
+
+    error = load(prog, hints, loaded);
+    if (error) {
+        *errp = xdp_diagnose_text(prog->ifname, "cannot load the XDP program",
+                                  error);
+        return error;
+    }
+    VLOG_DBG("%s: loaded XDP program %"PRIu32" in %lld us",
+             prog->ifname, loaded->id, time_usec() - start);
+    return 0;
+}
+
+static uint32_t
+mode_flag(enum xdp_attach_mode mode)
+{
+    return mode == XDP_ATTACH_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
+}
+
+/* Asks again for what was refused, in the older way that gives the kernel's
+ * words to libbpf: creating a bpf_link has no room for them.  Should it work
+ * this time, the program is taken off again, since without a link it would
+ * outlive us. */
+static void
+ask_for_words(const struct xdp_program *prog)
+{
+    uint32_t flags = mode_flag(prog->mode);
+    int fd = prog_fd(&prog->current);
+
+    if (!bpf_xdp_attach(prog->ifindex, fd,
+                        flags | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL)) {
+        LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = fd);
+
+        bpf_xdp_detach(prog->ifindex, flags, &opts);
+    }
+}
+
+static int
+attach_link(struct xdp_program *prog, char **errp)
+{
+    LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = mode_flag(prog->mode));
+    long long int start = time_usec();
+    int error;
+
+    prog->link_fd = bpf_link_create(prog_fd(&prog->current), prog->ifindex,
+                                    BPF_XDP, &opts);
+    if (prog->link_fd < 0) {
+        error = errno;
+        ask_for_words(prog);
+        *errp = xdp_diagnose_text(prog->ifname,
+                                  prog->mode == XDP_ATTACH_NATIVE
+                                  ? "cannot attach in native mode"
+                                  : "cannot attach in generic mode", error);
+        return error;
+    }
+    VLOG_DBG("%s: attached XDP program %"PRIu32" in %lld us",
+             prog->ifname, prog->current.id, time_usec() - start);
+    return 0;
+}
+
+/* Loads a program and attaches it to the device as 'opts' say.  From then on
+ * each frame that arrives is dropped, counted, until its queue has a socket.
+ *
+ * Returns 0 and stores the program in '*progp', for xdp_program_detach().
+ * Otherwise returns a positive errno, stores NULL in '*progp' and in '*errp' a
+ * text for the operator, for the caller to free(): what failed, the kernel's
+ * own words, and the command that mends it where one is known.  EBUSY says
+ * that somebody else's program is on the device, where it stays; EPERM or
+ * EACCES, mostly, that a capability is missing, which the text names. */
+int
+xdp_program_attach(const struct xdp_program_opts *opts,
+                   struct xdp_program **progp, char **errp)
+{
+    struct xdp_program *prog;
+    struct loaded first;
+    int error;
+
+    prog = xzalloc(sizeof *prog);
+    prog->ifname = xstrdup(opts->ifname);
+    prog->ifindex = opts->ifindex;
+    prog->mode = opts->mode;
+    prog->n_queues = opts->n_queues;
+    prog->link_fd = -1;
+
+    *errp = NULL;
+    xdp_diagnose_begin();
+    error = xdp_diagnose_foreign(prog->ifname, prog->ifindex, errp);
+    if (!error) {
+        error = load_verbose(prog, opts->hints, &first, errp);
+    }
+    if (!error) {
+        prog->current = first;
+        error = attach_link(prog, errp);
+    }
+    xdp_diagnose_end();
+
+    if (error) {
+        xdp_program_detach(prog);
+        prog = NULL;
+    }
+    *progp = prog;
+    return error;
+}
+
+/* Takes 'prog' off its device and frees it.  NULL is fine, and so is a device
+ * that is gone.  Detaches before it closes, because kernels before 6.5 put off
+ * the former to some time after the latter, and a new program would find the
+ * device taken. */
+void
+xdp_program_detach(struct xdp_program *prog)
+{
+    if (prog) {
+        if (prog->link_fd >= 0) {
+            bpf_link_detach(prog->link_fd);
+            close(prog->link_fd);
+        }
+        unload(&prog->current);
+        free(prog->ifname);
+        free(prog);
+    }
+}
+
+static int
+update_link(const struct xdp_program *prog, const struct loaded *new)
+{
+    LIBBPF_OPTS(bpf_link_update_opts, opts,
+                .flags = BPF_F_REPLACE,
+                .old_prog_fd = prog_fd(&prog->current));
+
+    if (!same_class(&prog->current, new)) {
+        return EINVAL;
+    }
+    return bpf_link_update(prog->link_fd, prog_fd(new), &opts) ? errno : 0;
+}
+
+/* Replaces the program by one with or without 'hints', without a gap: each
+ * frame meets the old one or the new one.  Sockets and counters stay; the
+ * cookie is a new one, so that hints of the old program, which stand in front
+ * of frames still under way, are not taken for the new one's.
+ *
+ * Returns 0, or a positive errno with a text in '*errp', for the caller to
+ * free(), and then nothing has changed. */
+int
+xdp_program_replace(struct xdp_program *prog, bool hints, char **errp)
+{
+    struct loaded new;
+    int error;
+
+    *errp = NULL;
+    xdp_diagnose_begin();
+    error = load_verbose(prog, hints, &new, errp);
+    if (!error) {
+        error = update_link(prog, &new);
+        if (error) {
+            *errp = xdp_diagnose_text(prog->ifname,
+                                      "cannot replace the XDP program",
+                                      error);
+            unload(&new);
+        } else {
+            unload(&prog->current);
+            prog->current = new;
+        }
+    }
+    xdp_diagnose_end();
+    return error;
+}
+
+/* Lets frames of 'queue' go to the AF_XDP socket 'xsk_fd', which must be bound
+ * to that queue of the device: the kernel drops what reaches another.  Returns
+ * 0 or a positive errno, E2BIG for a queue beyond those asked for. */
+int
+xdp_program_set_socket(struct xdp_program *prog, uint32_t queue, int xsk_fd)
+{
+    return bpf_map_update_elem(bpf_map__fd(prog->current.skel->maps.xsks),
+                               &queue, &xsk_fd, BPF_ANY) ? errno : 0;
+}
+
+/* Drops frames of 'queue' from now on, counted.  A queue without a socket is
+ * fine: the kernel empties the slot itself when the socket is closed. */
+int
+xdp_program_clear_socket(struct xdp_program *prog, uint32_t queue)
+{
+    if (bpf_map_delete_elem(bpf_map__fd(prog->current.skel->maps.xsks),
+                            &queue)
+        && errno != ENOENT) {
+        return errno;
+    }
+    return 0;
+}
+
+/* Stores what the program has counted since it was attached, all CPUs
+ * together, in 'counters', indexed by enum xdp_counter.  All are 0 if the
+ * kernel does not tell. */
+void
+xdp_program_read_counters(const struct xdp_program *prog,
+                          uint64_t counters[XDP_N_COUNTERS])
+{
+    int n_cpus = libbpf_num_possible_cpus();
+    struct xdp_counters *per_cpu;
+    uint32_t zero = 0;
+
+    memset(counters, 0, XDP_N_COUNTERS * sizeof *counters);
+    if (n_cpus <= 0) {
+        return;
+    }
+
+    per_cpu = xcalloc(n_cpus, sizeof *per_cpu);
+    if (!bpf_map_lookup_elem(bpf_map__fd(prog->current.skel->maps.counters),
+                             &zero, per_cpu)) {
+        for (int cpu = 0; cpu < n_cpus; cpu++) {
+            for (int i = 0; i < XDP_N_COUNTERS; i++) {
+                counters[i] += per_cpu[cpu].n[i];
+            }
+        }
+    }
+    free(per_cpu);
+}
+
+/* Returns the name of 'counter', as in the statistics column. */
+const char *
+xdp_counter_name(enum xdp_counter counter)
+{
+    return counter_names[counter];
+}
+
+/* Returns what 'counter' counts, in half a line. */
+const char *
+xdp_counter_description(enum xdp_counter counter)
+{
+    return counter_descriptions[counter];
+}
+
+/* Returns what the hints of the program that runs now begin with.  No hints
+ * begin with it if the program writes none. */
+uint64_t
+xdp_program_cookie(const struct xdp_program *prog)
+{
+    return prog->current.cookie;
+}
+
+/* Returns the kernel's id of the program that runs now. */
+uint32_t
+xdp_program_id(const struct xdp_program *prog)
+{
+    return prog->current.id;
+}
+
+/* Returns which build of the program runs now, a word for 'status'. */
+const char *
+xdp_program_variant(const struct xdp_program *prog)
+{
+    return prog->current.hints ? "hints" : "plain";
+}
+
+/* Returns the mode in which the program is attached. */
+enum xdp_attach_mode
+xdp_program_mode(const struct xdp_program *prog)
+{
+    return prog->mode;
+}
