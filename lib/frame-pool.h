@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef FRAME_POOL_H
+#define FRAME_POOL_H 1
+
+/* Frames: the memory of packets, shared by all afxdp-fast ports.
+ *
+ * A zone is one mapping of up to 65,536 frames of 4 KB.  Every queue of every
+ * port in a zone registers the whole zone as its own UMEM, so a frame that
+ * was received on one port is sent on another by passing its address.
+ *
+ *     free ---> fill ring ---> rx ring ---> held by OVS ---> free
+ *      |                                        |
+ *      +------------> tx ring <-----------------+
+ *                        +---> completion ring ---> free
+ *
+ * Conservation: at rest, free (shared list and thread caches) + what each
+ * queue's rings hold + held by OVS = the frames of the zone.  The three are
+ * counted apart from one another, so that a lost frame shows.
+ *
+ * Free frames lie in a shared list under a lock and in a cache a thread,
+ * which exchanges a whole slab with the list when it runs empty or full, so
+ * the lock is taken once in FRAME_SLAB frames at the most.
+ *
+ * A frame may come back from any thread, long after the port is gone
+ * (conntrack keeps fragments for tens of seconds): a zone without ports lives
+ * until its last frame is home. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dp-packet.h"
+#include "frame-memory.h"
+#include "netdev-afxdp-pool.h"
+#include "openvswitch/list.h"
+#include "openvswitch/thread.h"
+#include "ovs-atomic.h"
+#include "util.h"
+
+/* A UMEM chunk may not exceed a page, and one of 4 KB keeps every frame in
+ * one page whatever the device's MTU up to FRAME_MAX_LEN. */
+#define FRAME_SHIFT 12
+#define FRAME_SIZE (1u << FRAME_SHIFT)
+
+/* Room in front of a received frame: the 256 bytes that XDP always leaves
+ * and 128 of our own.  Geneve over IPv6 with all its options is the longest
+ * single encapsulation (322 bytes). */
+#define FRAME_UMEM_HEADROOM 128
+#define FRAME_RX_OFFSET (FRAME_UMEM_HEADROOM + 256)
+
+/* Conntrack's FTP helper lengthens a packet in place by up to 8 bytes and
+ * looks only at what is allocated. */
+#define FRAME_TAIL_SLACK 8
+
+/* The longest frame in bytes that a port takes, with its Ethernet header, in
+ * either direction. */
+#define FRAME_MAX_LEN (FRAME_SIZE - FRAME_RX_OFFSET - FRAME_TAIL_SLACK)
+
+/* Frames in a slab: two bursts, so that a PMD which only forwards never takes
+ * the lock (its cache swings by a burst around a slab). */
+#define FRAME_SLAB (2 * NETDEV_MAX_BURST)
+
+/* Bounds of a zone.  Each queue costs the kernel 128 bytes a frame of its
+ * zone, hence the upper one; the lower one is 64 MB, four times the rings of
+ * a port at their default sizes. */
+#define FRAME_ZONE_MIN 16384
+#define FRAME_ZONE_MAX 65536
+
+/* The part of a zone that no queue may reserve, one in so many: it feeds the
+ * threads' caches and what OVS holds for long. */
+#define FRAME_ZONE_SLACK 8
+
+/* What OVS sees of a frame, and what we keep beside it.  The fields in front
+ * share the first cache line of the dp_packet, which receive writes anyway;
+ * sizeof is a multiple of the line so that two PMDs never share one. */
+OVS_ALIGNED_STRUCT(CACHE_LINE_SIZE, frame) {
+    uint32_t index;                     /* In its zone. */
+    struct dp_packet_afxdp xpacket;     /* xpacket.mpool = &zone->hook. */
+};
+
+/* A ring owner's share of a zone: one for each queue.  'n_rx' and 'n_tx' are
+ * written by one thread at a time (the queue's poller, the holder of its tx
+ * lock) and read by any. */
+struct frame_user {
+    struct ovs_list node;               /* In zone's 'users'. */
+    uint32_t n_reserved;                /* Frames it may count on. */
+    atomic_uint32_t n_rx;               /* In its fill and rx rings. */
+    atomic_uint32_t n_tx;               /* In its tx and completion rings. */
+};
+
+struct frame_zone {
+    struct umem_pool hook;              /* First: OVS's way back to us. */
+
+    /* Set while the zone is in use; read without a lock. */
+    struct frame_memory memory;
+    struct frame *frames;               /* 'n_frames' of them. */
+    uint32_t n_frames;
+    uint32_t id;
+    int numa_node;
+    uint8_t *states;                    /* Debug builds: enum frame_state. */
+
+    atomic_bool orphan;                 /* No users; frames are still out. */
+
+    struct ovs_mutex mutex;
+    uint32_t *list OVS_GUARDED;         /* Shared list: a stack. */
+    uint32_t n_list OVS_GUARDED;
+    struct ovs_list caches OVS_GUARDED; /* struct frame_cache, a thread. */
+    int64_t held_retired OVS_GUARDED;   /* 'held' of threads that are gone. */
+    struct ovs_list users OVS_GUARDED;  /* struct frame_user. */
+    uint32_t n_reserved OVS_GUARDED;    /* Sum over 'users'. */
+};
+
+/* What frame_zone_get_usage() reports, in frames. */
+struct frame_usage {
+    uint32_t total;
+    uint32_t reserved;
+    uint32_t list, caches;              /* Free. */
+    uint32_t rx, tx;                    /* In rings. */
+    int64_t held;                       /* By OVS. */
+    uint32_t n_users;
+};
+
+struct frame_zone *frame_zone_join(struct frame_user *, uint32_t n_reserved,
+                                   int numa_node);
+void frame_zone_leave(struct frame_zone *, struct frame_user *);
+struct frame_zone *frame_zone_next(const struct frame_zone *);
+void frame_zone_get_usage(struct frame_zone *, struct frame_usage *);
+bool frame_usage_is_accounted(const struct frame_usage *);
+
+uint32_t frame_alloc(struct frame_zone *, uint32_t *indexes, uint32_t n);
+void frame_free(struct frame_zone *, const uint32_t *indexes, uint32_t n);
+void frame_count_held(struct frame_zone *, int delta);
+
+/* Where a frame is, kept a frame in debug builds only. */
+enum frame_state {
+    FRAME_FREE,
+    FRAME_RX,                           /* Fill or rx ring. */
+    FRAME_HELD,                         /* By OVS. */
+    FRAME_TX,                           /* Tx or completion ring. */
+};
+
+void frame_packet_free(struct dp_packet *);
+void frame_move__(struct frame_zone *, uint32_t index, enum frame_state from,
+                  enum frame_state to);
+
+/* Notes that frame 'index' goes from 'from' to 'to'.  In debug builds a frame
+ * that is not in 'from' stops the daemon: it has two owners. */
+static inline void
+frame_move(struct frame_zone *zone OVS_UNUSED, uint32_t index OVS_UNUSED,
+           enum frame_state from OVS_UNUSED, enum frame_state to OVS_UNUSED)
+{
+#ifdef AFXDP_FAST_DEBUG
+    frame_move__(zone, index, from, to);
+#endif
+}
+
+/* Returns the first byte of frame 'index'. */
+static inline uint8_t *
+frame_base(const struct frame_zone *zone, uint32_t index)
+{
+    return zone->memory.base + ((size_t) index << FRAME_SHIFT);
+}
+
+/* Returns the frame whose packet 'packet' is, or NULL if its memory is not
+ * one of our frames. */
+static inline struct frame *
+frame_from_packet(const struct dp_packet *packet)
+{
+    const struct dp_packet_afxdp *x;
+
+    if (packet->source != DPBUF_AFXDP) {
+        return NULL;
+    }
+    x = CONTAINER_OF(packet, struct dp_packet_afxdp, packet);
+    return (x->mpool && x->mpool->free_cb == frame_packet_free
+            ? CONTAINER_OF(x, struct frame, xpacket) : NULL);
+}
+
+/* Returns the zone of 'frame'. */
+static inline struct frame_zone *
+frame_zone(const struct frame *frame)
+{
+    return CONTAINER_OF(frame->xpacket.mpool, struct frame_zone, hook);
+}
+
+#endif /* frame-pool.h */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef NETDEV_AFXDP_FAST_PRIVATE_H
+#define NETDEV_AFXDP_FAST_PRIVATE_H 1
+
+/* What the parts of the netdev class share:
+ *     netdev-afxdp-fast.c         options, reconfiguration, packets
+ *     netdev-afxdp-fast-status.c  status and statistics
+ *     netdev-afxdp-fast-appctl.c  commands of the control socket */
+
+#include "openvswitch/list.h"
+#include "ovs-compat.h"
+#include "port-config.h"
+#include "xdp-layout.h"
+#include "xsk.h"
+
+struct ds;
+struct netdev_custom_stats;
+struct netdev_stats;
+struct smap;
+struct xdp_port;
+
+struct netdev_afxdp_fast {
+    struct netdev_linux lin;            /* First. */
+    struct ovs_list node;               /* In the list of all ports. */
+
+    /* Written by the main thread under 'mutex', so that it reads without and
+     * others with.  Packets move without a lock: they do not while the main
+     * thread changes 'port'. */
+    struct ovs_mutex mutex;
+    struct xdp_port *port;              /* NULL before the first options. */
+    struct port_config requested;       /* Last options that parsed. */
+    bool config_pending;                /* 'requested' waits for its turn. */
+    char *config_error;                 /* Of the last options, or NULL. */
+    int requested_n_txq;
+};
+
+struct netdev_afxdp_fast *netdev_afxdp_fast_cast(const struct netdev *);
+struct netdev_afxdp_fast *netdev_afxdp_fast_next(
+    const struct netdev_afxdp_fast *);
+
+int netdev_afxdp_fast_get_config(const struct netdev *, struct smap *);
+int netdev_afxdp_fast_get_status(const struct netdev *, struct smap *);
+int netdev_afxdp_fast_get_stats(const struct netdev *, struct netdev_stats *);
+int netdev_afxdp_fast_get_custom_stats(const struct netdev *,
+                                       struct netdev_custom_stats *);
+void netdev_afxdp_fast_appctl_init(void);
+
+#endif /* netdev-afxdp-fast-private.h */

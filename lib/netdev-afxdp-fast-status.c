@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the Interface table shows of a port: status and statistics. */
+
+#include <config.h>
+#include "netdev-afxdp-fast-private.h"
+
+#include "netdev.h"
+#include "netdev-provider.h"
+#include "openvswitch/dynamic-string.h"
+#include "smap.h"
+#include "xdp-port.h"
+#include "xdp-program.h"
+
+/* Stores the configuration in force in 'args', for dpctl/show. */
+int
+netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    const struct xdp_port *port;
+
+    ovs_mutex_lock(&dev->mutex);
+    port = dev->port;
+    if (port) {
+        smap_add_format(args, "n_rxq", "%"PRIu32, port->n_queues);
+        smap_add(args, "xdp-mode", xdp_mode_to_string(port->config.xdp_mode));
+        smap_add(args, "xdp-mode-in-use", xdp_mode_to_string(port->mode));
+        smap_add_format(args, "n_rxq_desc", "%"PRIu32,
+                        port->config.n_rxq_desc);
+        smap_add_format(args, "n_txq_desc", "%"PRIu32,
+                        port->config.n_txq_desc);
+        smap_add_format(args, "frames", "%"PRIu32, port->config.n_frames);
+        smap_add(args, "xdp-hints", port->config.hints ? "true" : "false");
+    }
+    ovs_mutex_unlock(&dev->mutex);
+    return 0;
+}
+
+/* Stores the zones that the queues of 'port' use, most often one, under
+ * 'key'. */
+static void
+add_zones(const struct xdp_port *port, struct smap *status)
+{
+    const struct frame_zone *zone = NULL;
+    struct ds ids = DS_EMPTY_INITIALIZER;
+    uint32_t n_frames = 0;
+
+    for (uint32_t i = 0; i < port->n_queues; i++) {
+        if (zone != port->queues[i]->zone) {
+            zone = port->queues[i]->zone;
+            n_frames += zone->n_frames;
+            ds_put_format(&ids, "%s%"PRIu32, ids.length ? "," : "", zone->id);
+        }
+    }
+    if (zone) {
+        smap_add(status, "frame-memory",
+                 frame_memory_kind_to_string(zone->memory.kind));
+        smap_add(status, "frame-zone", ds_cstr(&ids));
+        smap_add_format(status, "frame-zone-size", "%"PRIu32, n_frames);
+        smap_add_format(status, "numa-node", "%d", zone->numa_node);
+    }
+    ds_destroy(&ids);
+}
+
+static void
+add_program(const struct xdp_port *port, struct smap *status)
+{
+    if (port->program) {
+        smap_add_format(status, "xdp-program-id", "%"PRIu32,
+                        xdp_program_id(port->program));
+        smap_add(status, "xdp-program-variant",
+                 xdp_program_variant(port->program));
+        smap_add(status, "xdp-hints", port->config.hints ? "on" : "off");
+    }
+}
+
+/* Stores what a person wants to know of the port and what changes seldom; the
+ * column is refreshed when netdev_change_seq_changed() is called. */
+int
+netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    const struct xdp_port *port;
+    int error;
+
+    error = netdev_linux_class.get_status(netdev, status);
+    ovs_mutex_lock(&dev->mutex);
+    port = dev->port;
+    if (port) {
+        smap_add(status, "xdp-mode", xdp_mode_to_string(port->mode));
+        if (port->fallback_reason) {
+            smap_add(status, "xdp-mode-reason", port->fallback_reason);
+        }
+        smap_add_format(status, "n_rxq", "%"PRIu32, port->n_queues);
+        smap_add_format(status, "frames-reserved", "%"PRIu32,
+                        port->n_queues * port->config.n_frames);
+        smap_add_format(status, "max-frame", "%d", (int) FRAME_MAX_LEN);
+        add_zones(port, status);
+        add_program(port, status);
+    }
+    if (dev->config_error) {
+        smap_add(status, "config-error", dev->config_error);
+    }
+    ovs_mutex_unlock(&dev->mutex);
+    return error;
+}
+
+/* Reads the device's counters and adds the packets that never reached it
+ * because they were dropped on this side of the tx ring.  What the socket
+ * drops on receive is not added: a veth counts it too. */
+int
+netdev_afxdp_fast_get_stats(const struct netdev *netdev,
+                            struct netdev_stats *stats)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    uint64_t counters[XSK_N_COUNTERS];
+    int error;
+
+    error = netdev_linux_class.get_stats(netdev, stats);
+    if (error) {
+        return error;
+    }
+    ovs_mutex_lock(&dev->mutex);
+    for (uint32_t i = 0; dev->port && i < dev->port->n_queues; i++) {
+        xsk_get_counters(dev->port->queues[i], counters);
+        if (stats->tx_dropped != UINT64_MAX) {
+            stats->tx_dropped += (counters[XSK_C_tx_ring_full]
+                                  + counters[XSK_C_tx_no_frame]
+                                  + counters[XSK_C_tx_too_long]
+                                  + counters[XSK_C_tx_too_short]);
+        }
+    }
+    ovs_mutex_unlock(&dev->mutex);
+    return 0;
+}
+
+static void OVS_PRINTF_FORMAT(3, 4)
+add_counter(struct netdev_custom_stats *stats, uint64_t value,
+            const char *format, ...)
+{
+    struct netdev_custom_counter *counter = &stats->counters[stats->size++];
+    va_list args;
+
+    counter->value = value;
+    va_start(args, format);
+    vsnprintf(counter->name, sizeof counter->name, format, args);
+    va_end(args);
+}
+
+/* Stores the program's counters and those of each queue in '*stats'; the
+ * caller frees its array.  The names are those of upstream's afxdp where it
+ * has the same. */
+int
+netdev_afxdp_fast_get_custom_stats(const struct netdev *netdev,
+                                   struct netdev_custom_stats *stats)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    uint64_t program[XDP_N_COUNTERS] = { 0 };
+    uint32_t n_queues;
+
+    ovs_mutex_lock(&dev->mutex);
+    n_queues = dev->port ? dev->port->n_queues : 0;
+    stats->size = 0;
+    stats->counters = xcalloc(XDP_N_COUNTERS + n_queues * XSK_N_COUNTERS,
+                              sizeof *stats->counters);
+    if (dev->port && dev->port->program) {
+        xdp_program_read_counters(dev->port->program, program);
+    }
+    for (size_t i = 0; i < XDP_N_COUNTERS; i++) {
+        add_counter(stats, program[i], "%s", xdp_counter_name(i));
+    }
+    for (uint32_t q = 0; q < n_queues; q++) {
+        uint64_t counters[XSK_N_COUNTERS];
+
+        xsk_get_counters(dev->port->queues[q], counters);
+        for (size_t i = 0; i < XSK_N_COUNTERS; i++) {
+            add_counter(stats, counters[i], "xsk_queue_%"PRIu32"_%s", q,
+                        xsk_counter_name(i));
+        }
+    }
+    ovs_mutex_unlock(&dev->mutex);
+    return 0;
+}

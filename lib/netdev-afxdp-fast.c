@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <config.h>
+#include "netdev-afxdp-fast.h"
+
+#include <errno.h>
+
+#include "dp-packet.h"
+#include "netdev-afxdp-fast-private.h"
+#include "netdev-linux.h"
+#include "netdev-provider.h"
+#include "openvswitch/poll-loop.h"
+#include "openvswitch/vlog.h"
+#include "packets.h"
+#include "smap.h"
+#include "util.h"
+#include "xdp-port.h"
+
+VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast);
+
+/* The longest payload of a frame with an Ethernet header and two VLAN tags
+ * that fits into one of our frames. */
+#define MAX_MTU ((int) (FRAME_MAX_LEN - ETH_HEADER_LEN - 2 * VLAN_HEADER_LEN))
+
+struct afxdp_fast_rxq {
+    struct netdev_rxq up;
+    struct xsk *xsk;
+};
+
+/* All ports, in the order of their making.  Main thread. */
+static struct ovs_list all_ports = OVS_LIST_INITIALIZER(&all_ports);
+
+/* netdev_linux_class with our functions over its own. */
+static struct netdev_class afxdp_fast_class;
+
+/* Returns the port that 'netdev' of our class is. */
+struct netdev_afxdp_fast *
+netdev_afxdp_fast_cast(const struct netdev *netdev)
+{
+    ovs_assert(netdev_get_class(netdev) == &afxdp_fast_class);
+    return CONTAINER_OF(netdev, struct netdev_afxdp_fast, lin.up);
+}
+
+/* Returns the port after 'dev', the first one for NULL, NULL at the end.
+ * Main thread. */
+struct netdev_afxdp_fast *
+netdev_afxdp_fast_next(const struct netdev_afxdp_fast *dev)
+{
+    const struct ovs_list *next = dev ? dev->node.next : all_ports.next;
+
+    return (next == &all_ports
+            ? NULL : CONTAINER_OF(next, struct netdev_afxdp_fast, node));
+}
+
+/* Life. */
+
+static struct netdev *
+afxdp_fast_alloc(void)
+{
+    struct netdev_afxdp_fast *dev = xzalloc(sizeof *dev);
+
+    return &dev->lin.up;
+}
+
+static int
+afxdp_fast_construct(struct netdev *netdev)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    int error;
+
+    error = netdev_linux_class.construct(netdev);
+    if (error) {
+        return error;
+    }
+    /* netdev-linux promises what its own send does; ours takes frames as they
+     * are, so that OVS must segment and sum up before. */
+    netdev->ol_flags = 0;
+    netdev->n_rxq = 0;
+    netdev->n_txq = 0;
+    dev->requested_n_txq = 1;
+    ovs_mutex_init(&dev->mutex);
+    ovs_list_push_back(&all_ports, &dev->node);
+    return 0;
+}
+
+static void
+afxdp_fast_destruct(struct netdev *netdev)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+
+    ovs_list_remove(&dev->node);
+    xdp_port_close(dev->port);
+    free(dev->config_error);
+    ovs_mutex_destroy(&dev->mutex);
+    netdev_linux_class.destruct(netdev);
+}
+
+static void
+afxdp_fast_dealloc(struct netdev *netdev)
+{
+    free(netdev_afxdp_fast_cast(netdev));
+}
+
+/* Options. */
+
+/* Makes 'error', of which it takes ownership, the port's config-error; NULL
+ * clears it. */
+static void
+set_config_error(struct netdev_afxdp_fast *dev, char *error)
+{
+    struct netdev *netdev = &dev->lin.up;
+
+    if (!nullable_string_is_equal(error, dev->config_error)) {
+        if (error) {
+            VLOG_WARN("%s: %s", netdev_get_name(netdev), error);
+        }
+        ovs_mutex_lock(&dev->mutex);
+        free(dev->config_error);
+        dev->config_error = nullable_xstrdup(error);
+        ovs_mutex_unlock(&dev->mutex);
+        netdev_change_seq_changed(netdev);
+    }
+    free(error);
+}
+
+/* Brings the new port 'dev' up.  That is done here and not in reconfigure()
+ * because OVS makes "Invalid argument" of the latter's errors and puts the
+ * text of this one's into the Interface table. */
+static int
+open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
+          char **errp)
+{
+    struct netdev *netdev = &dev->lin.up;
+    const char *name = netdev_get_name(netdev);
+    struct xdp_port *port;
+    int error;
+
+    error = xdp_port_open(name, netdev_get_ifindex(netdev),
+                          netdev_get_numa_id(netdev), config, &port, errp);
+    if (error) {
+        VLOG_WARN("%s", *errp);
+        return error;
+    }
+    ovs_mutex_lock(&dev->mutex);
+    dev->port = port;
+    dev->requested = *config;
+    ovs_mutex_unlock(&dev->mutex);
+    VLOG_INFO("%s: %s mode, %"PRIu32" queue%s", name,
+              xdp_mode_to_string(port->mode), port->n_queues,
+              port->n_queues == 1 ? "" : "s");
+    return 0;
+}
+
+/* OVS deletes a port whose set_config() fails.  So it does only while the
+ * port is being made; afterwards a wrong option changes nothing, returns 0
+ * and stands in status:config-error. */
+static int
+afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
+                      char **errp)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    struct port_config config;
+    char *error = NULL;
+
+    if (!port_config_parse(options, &config, &error)
+        || (dev->port && !xdp_port_check(dev->port, &config, &error))) {
+        if (!dev->port) {
+            *errp = xasprintf("%s: %s", netdev_get_name(netdev), error);
+            free(error);
+            VLOG_WARN("%s", *errp);
+            return EINVAL;
+        }
+        set_config_error(dev, error);
+        return 0;
+    }
+    if (!dev->port) {
+        int retval = open_port(dev, &config, errp);
+
+        if (retval) {
+            return retval;
+        }
+    } else if (!port_config_equal(&config, &dev->requested)) {
+        dev->requested = config;
+        dev->config_pending = true;
+        netdev_request_reconfigure(netdev);
+    } else if (!port_config_equal(&config, &dev->port->config)) {
+        /* The device has refused these options before, and said why. */
+        return 0;
+    }
+    set_config_error(dev, port_config_unknown_options(options));
+    return 0;
+}
+
+static int
+afxdp_fast_set_tx_multiq(struct netdev *netdev, unsigned int n_txq)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+
+    if (dev->requested_n_txq != n_txq) {
+        dev->requested_n_txq = n_txq;
+        netdev_request_reconfigure(netdev);
+    }
+    return 0;
+}
+
+static int
+afxdp_fast_reconfigure(struct netdev *netdev)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    char *error = NULL;
+
+    ovs_mutex_lock(&dev->mutex);
+    if (dev->config_pending) {
+        dev->config_pending = false;
+        xdp_port_reconfigure(dev->port, &dev->requested, &error);
+    }
+    /* As many tx queues as OVS has threads, whatever the device has: each
+     * thread then has its own id and OVS takes no lock around send(). */
+    netdev->n_rxq = dev->port->n_queues;
+    netdev->n_txq = dev->requested_n_txq;
+    ovs_mutex_unlock(&dev->mutex);
+
+    if (error) {
+        set_config_error(dev, error);
+    } else {
+        netdev_change_seq_changed(netdev);
+    }
+    return netdev->n_rxq ? 0 : ENODEV;
+}
+
+static int
+afxdp_fast_set_mtu(struct netdev *netdev, int mtu)
+{
+    if (mtu > MAX_MTU) {
+        VLOG_WARN("%s: mtu_request=%d: at most %d, a frame has to fit into "
+                  "%d bytes", netdev_get_name(netdev), mtu, MAX_MTU,
+                  FRAME_MAX_LEN);
+        return EINVAL;
+    }
+    return netdev_linux_class.set_mtu(netdev, mtu);
+}
+
+/* Packets. */
+
+static struct afxdp_fast_rxq *
+rxq_cast(const struct netdev_rxq *rxq)
+{
+    return CONTAINER_OF(rxq, struct afxdp_fast_rxq, up);
+}
+
+static struct netdev_rxq *
+afxdp_fast_rxq_alloc(void)
+{
+    struct afxdp_fast_rxq *rxq = xzalloc(sizeof *rxq);
+
+    return &rxq->up;
+}
+
+static int
+afxdp_fast_rxq_construct(struct netdev_rxq *rxq)
+{
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(rxq->netdev);
+
+    rxq_cast(rxq)->xsk = dev->port->queues[rxq->queue_id];
+    return 0;
+}
+
+static void
+afxdp_fast_rxq_destruct(struct netdev_rxq *rxq OVS_UNUSED)
+{
+    /* The socket stays with the port. */
+}
+
+static void
+afxdp_fast_rxq_dealloc(struct netdev_rxq *rxq)
+{
+    free(rxq_cast(rxq));
+}
+
+static int
+afxdp_fast_rxq_recv(struct netdev_rxq *rxq, struct dp_packet_batch *batch,
+                    int *qfill)
+{
+    xsk_rx(rxq_cast(rxq)->xsk, batch);
+    if (qfill) {
+        *qfill = -ENOTSUP;
+    }
+    return dp_packet_batch_is_empty(batch) ? EAGAIN : 0;
+}
+
+static void
+afxdp_fast_rxq_wait(struct netdev_rxq *rxq)
+{
+    poll_fd_wait(rxq_cast(rxq)->xsk->fd, POLLIN);
+}
+
+static int
+afxdp_fast_rxq_drain(struct netdev_rxq *rxq)
+{
+    struct dp_packet_batch batch;
+
+    dp_packet_batch_init(&batch);
+    while (!afxdp_fast_rxq_recv(rxq, &batch, NULL)) {
+        dp_packet_delete_batch(&batch, true);
+    }
+    return 0;
+}
+
+/* 'qid' is the sending thread's own, see afxdp_fast_reconfigure(). */
+static int
+afxdp_fast_send(struct netdev *netdev, int qid, struct dp_packet_batch *batch,
+                bool concurrent_txq OVS_UNUSED)
+{
+    const struct xdp_port *port = netdev_afxdp_fast_cast(netdev)->port;
+
+    xsk_tx(port->queues[qid % port->n_queues], batch);
+    return 0;
+}
+
+/* The class. */
+
+/* Puts our functions over those of a regular device.  Gone is what belongs to
+ * tc, which sees none of our traffic: OVS answers EOPNOTSUPP for it. */
+static void
+class_init(struct netdev_class *class)
+{
+    *class = netdev_linux_class;
+    class->type = "afxdp-fast";
+    class->is_pmd = true;
+
+    class->alloc = afxdp_fast_alloc;
+    class->construct = afxdp_fast_construct;
+    class->destruct = afxdp_fast_destruct;
+    class->dealloc = afxdp_fast_dealloc;
+
+    class->get_config = netdev_afxdp_fast_get_config;
+    class->set_config = afxdp_fast_set_config;
+    class->get_numa_id = netdev_afxdp_class.get_numa_id;
+    class->reconfigure = afxdp_fast_reconfigure;
+    class->set_tx_multiq = afxdp_fast_set_tx_multiq;
+    class->set_mtu = afxdp_fast_set_mtu;
+
+    class->get_status = netdev_afxdp_fast_get_status;
+    class->get_stats = netdev_afxdp_fast_get_stats;
+    class->get_custom_stats = netdev_afxdp_fast_get_custom_stats;
+
+    class->send = afxdp_fast_send;
+    class->send_wait = NULL;
+    class->rxq_alloc = afxdp_fast_rxq_alloc;
+    class->rxq_construct = afxdp_fast_rxq_construct;
+    class->rxq_destruct = afxdp_fast_rxq_destruct;
+    class->rxq_dealloc = afxdp_fast_rxq_dealloc;
+    class->rxq_recv = afxdp_fast_rxq_recv;
+    class->rxq_wait = afxdp_fast_rxq_wait;
+    class->rxq_drain = afxdp_fast_rxq_drain;
+
+    class->set_policing = NULL;
+    class->get_qos_types = NULL;
+    class->get_qos_capabilities = NULL;
+    class->get_qos = NULL;
+    class->set_qos = NULL;
+    class->get_queue = NULL;
+    class->set_queue = NULL;
+    class->delete_queue = NULL;
+    class->get_queue_stats = NULL;
+    class->queue_dump_start = NULL;
+    class->queue_dump_next = NULL;
+    class->queue_dump_done = NULL;
+    class->dump_queue_stats = NULL;
+    class->get_block_id = NULL;
+}
+
+/* Makes interfaces of type "afxdp-fast" possible, and their commands.  Main
+ * thread, once, before the bridge starts. */
+void
+netdev_afxdp_fast_register(void)
+{
+    class_init(&afxdp_fast_class);
+    netdev_register_provider(&afxdp_fast_class);
+    netdev_afxdp_fast_appctl_init();
+}

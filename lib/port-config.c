@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <config.h>
+#include "port-config.h"
+
+#include <string.h>
+
+#include "openvswitch/dynamic-string.h"
+#include "smap.h"
+#include "util.h"
+
+static const char *const mode_names[XDP_N_MODES] = {
+    [XDP_MODE_BEST_EFFORT] = "best-effort",
+    [XDP_MODE_NATIVE_ZEROCOPY] = "native-with-zerocopy",
+    [XDP_MODE_NATIVE] = "native",
+    [XDP_MODE_GENERIC] = "generic",
+};
+
+static const char *const option_names[] = {
+    "n_rxq", "xdp-mode", "n_rxq_desc", "n_txq_desc", "frames", "xdp-hints",
+};
+
+/* Returns the option value that stands for 'mode'. */
+const char *
+xdp_mode_to_string(enum xdp_mode mode)
+{
+    return mode_names[mode];
+}
+
+/* Each parser below leaves '*value' as it is where the option is not there,
+ * and returns NULL or what is wrong with it, which the caller frees. */
+
+static char *
+parse_number(const struct smap *options, const char *name,
+             unsigned int min, unsigned int max, uint32_t *value)
+{
+    const char *s = smap_get(options, name);
+    unsigned int number;
+
+    if (!s) {
+        return NULL;
+    }
+    if (s[strspn(s, "0123456789")] || !str_to_uint(s, 10, &number)
+        || number < min || number > max) {
+        return xasprintf("%s=%s: must be a whole number from %u to %u",
+                         name, s, min, max);
+    }
+    *value = number;
+    return NULL;
+}
+
+static char *
+parse_ring_size(const struct smap *options, const char *name, uint32_t *value)
+{
+    char *error = parse_number(options, name, PORT_MIN_DESC, PORT_MAX_DESC,
+                               value);
+
+    if (error || !IS_POW2(*value)) {
+        free(error);
+        error = xasprintf("%s=%s: must be a power of two from %d to %d",
+                          name, smap_get(options, name), PORT_MIN_DESC,
+                          PORT_MAX_DESC);
+    }
+    return error;
+}
+
+static char *
+parse_mode(const struct smap *options, enum xdp_mode *value)
+{
+    const char *s = smap_get(options, "xdp-mode");
+
+    if (!s) {
+        return NULL;
+    }
+    for (size_t i = 0; i < XDP_N_MODES; i++) {
+        if (!strcmp(s, mode_names[i])) {
+            *value = i;
+            return NULL;
+        }
+    }
+    return xasprintf("xdp-mode=%s: must be best-effort, native-with-zerocopy, "
+                     "native or generic", s);
+}
+
+static char *
+parse_bool(const struct smap *options, const char *name, bool *value)
+{
+    const char *s = smap_get(options, name);
+
+    if (s && strcmp(s, "true") && strcmp(s, "false")) {
+        return xasprintf("%s=%s: must be true or false", name, s);
+    }
+    *value = smap_get_bool(options, name, *value);
+    return NULL;
+}
+
+/* The default of 'frames' is what fills all rings, and less makes no sense:
+ * the rings could then not be filled. */
+static char *
+parse_frames(const struct smap *options, struct port_config *config)
+{
+    uint32_t min = config->n_rxq_desc + config->n_txq_desc;
+
+    config->n_frames = min;
+    return parse_number(options, "frames", min, PORT_MAX_FRAMES,
+                        &config->n_frames);
+}
+
+/* Fills '*config' from the 'options' of an interface, with defaults for those
+ * not there.  Returns true, or false and stores in '*errp' the first wrong
+ * option, its value and what is allowed, which the caller frees; '*config' is
+ * then of no use.  Any thread. */
+bool
+port_config_parse(const struct smap *options, struct port_config *config,
+                  char **errp)
+{
+    char *error;
+
+    *config = (struct port_config) {
+        .xdp_mode = XDP_MODE_BEST_EFFORT,
+        .n_rxq_desc = PORT_DEFAULT_DESC,
+        .n_txq_desc = PORT_DEFAULT_DESC,
+        .hints = true,
+    };
+    error = parse_mode(options, &config->xdp_mode);
+    if (!error) {
+        error = parse_number(options, "n_rxq", 1, PORT_MAX_RXQ,
+                             &config->n_rxq);
+    }
+    if (!error) {
+        error = parse_ring_size(options, "n_rxq_desc", &config->n_rxq_desc);
+    }
+    if (!error) {
+        error = parse_ring_size(options, "n_txq_desc", &config->n_txq_desc);
+    }
+    if (!error) {
+        error = parse_frames(options, config);
+    }
+    if (!error) {
+        error = parse_bool(options, "xdp-hints", &config->hints);
+    }
+    *errp = error;
+    return !error;
+}
+
+/* Returns true if 'a' and 'b' say the same. */
+bool
+port_config_equal(const struct port_config *a, const struct port_config *b)
+{
+    return (a->xdp_mode == b->xdp_mode
+            && a->n_rxq == b->n_rxq
+            && a->n_rxq_desc == b->n_rxq_desc
+            && a->n_txq_desc == b->n_txq_desc
+            && a->n_frames == b->n_frames
+            && a->hints == b->hints);
+}
+
+/* Returns a message about the first of 'options' that no afxdp-fast port has,
+ * or NULL if there is none.  The caller frees it.  OVS's other ports pass
+ * such options over, so this one takes them too, but says so. */
+char *
+port_config_unknown_options(const struct smap *options)
+{
+    const struct smap_node *node;
+
+    SMAP_FOR_EACH (node, options) {
+        struct ds allowed = DS_EMPTY_INITIALIZER;
+        bool known = false;
+        char *message;
+
+        for (size_t i = 0; i < ARRAY_SIZE(option_names); i++) {
+            known = known || !strcmp(node->key, option_names[i]);
+            ds_put_format(&allowed, "%s%s", i ? ", " : "", option_names[i]);
+        }
+        message = xasprintf("%s=%s: no such option; there are %s", node->key,
+                            node->value, ds_cstr(&allowed));
+        ds_destroy(&allowed);
+        if (!known) {
+            return message;
+        }
+        free(message);
+    }
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef PORT_CONFIG_H
+#define PORT_CONFIG_H 1
+
+/* The options of an afxdp-fast port: parsing, defaults, limits. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct smap;
+
+/* The names of upstream's afxdp, and its order of preference. */
+enum xdp_mode {
+    XDP_MODE_BEST_EFFORT,       /* The first of the others that works. */
+    XDP_MODE_NATIVE_ZEROCOPY,
+    XDP_MODE_NATIVE,
+    XDP_MODE_GENERIC,
+    XDP_N_MODES
+};
+
+struct port_config {
+    enum xdp_mode xdp_mode;
+    uint32_t n_rxq;             /* 0: as many as the device has. */
+    uint32_t n_rxq_desc;        /* Of each queue's rx and fill ring. */
+    uint32_t n_txq_desc;        /* Of each queue's tx and completion ring. */
+    uint32_t n_frames;          /* Reserved a queue. */
+    bool hints;                 /* Does the program write hints? */
+};
+
+/* Ring sizes.  The smallest holds two bursts; the kernel allows more than the
+ * largest, but two such rings on four queues already fill a zone. */
+#define PORT_MIN_DESC 64
+#define PORT_MAX_DESC 4096
+
+/* Rides out some 0.5 ms of a PMD that does not run, at 2 Mpps. */
+#define PORT_DEFAULT_DESC 1024
+
+/* As many queues as Linux drivers have, bounded by what a typing error may
+ * cost. */
+#define PORT_MAX_RXQ 256
+
+/* Half of the largest zone: whoever wants more frames a queue wants a larger
+ * zone. */
+#define PORT_MAX_FRAMES 32768
+
+bool port_config_parse(const struct smap *options, struct port_config *,
+                       char **errp);
+bool port_config_equal(const struct port_config *,
+                       const struct port_config *);
+char *port_config_unknown_options(const struct smap *options);
+const char *xdp_mode_to_string(enum xdp_mode);
+
+#endif /* port-config.h */

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <config.h>
+#include "xdp-port.h"
+
+#include <errno.h>
+
+#include "netdev-probe.h"
+#include "openvswitch/dynamic-string.h"
+#include "openvswitch/vlog.h"
+#include "util.h"
+#include "xdp-program.h"
+#include "xsk.h"
+
+VLOG_DEFINE_THIS_MODULE(xdp_port);
+
+/* Queues. */
+
+static int
+open_queue(struct xdp_port *port, uint32_t queue, char **errp)
+{
+    const struct xsk_opts opts = {
+        .ifname = port->ifname,
+        .ifindex = port->ifindex,
+        .queue = queue,
+        .copy_mode = (port->mode == XDP_MODE_NATIVE_ZEROCOPY
+                      ? XSK_ZEROCOPY : XSK_COPY),
+        .n_rx_desc = port->config.n_rxq_desc,
+        .n_tx_desc = port->config.n_txq_desc,
+        .n_frames = port->config.n_frames,
+        .numa_node = port->numa_node,
+    };
+    struct xsk *xsk;
+    int error;
+
+    error = xsk_open(&opts, &xsk, errp);
+    if (error) {
+        return error;
+    }
+    xsk_set_cookie(xsk, (port->config.hints
+                         ? xdp_program_cookie(port->program) : 0));
+    error = xdp_program_set_socket(port->program, queue, xsk->fd);
+    if (error) {
+        *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
+                          "program's map failed (%s)", port->ifname, queue,
+                          ovs_strerror(error));
+        xsk_close(xsk);
+        return error;
+    }
+    port->queues = xrealloc(port->queues,
+                            (port->n_queues + 1) * sizeof *port->queues);
+    port->queues[port->n_queues++] = xsk;
+    return 0;
+}
+
+/* Closes queues until 'n' are left.  First none of them gets frames any more,
+ * then they are drained, then closed. */
+static void
+close_queues(struct xdp_port *port, uint32_t n)
+{
+    for (uint32_t i = n; i < port->n_queues; i++) {
+        xdp_program_clear_socket(port->program, i);
+    }
+    while (port->n_queues > n) {
+        struct xsk *xsk = port->queues[--port->n_queues];
+
+        xsk_tx_drain(xsk);
+        xsk_close(xsk);
+    }
+}
+
+/* Opens or closes queues until 'n' are there.  On failure those that were
+ * there before are still there. */
+static int
+set_n_queues(struct xdp_port *port, uint32_t n, char **errp)
+{
+    uint32_t n_before = port->n_queues;
+
+    close_queues(port, MIN(n, n_before));
+    while (port->n_queues < n) {
+        int error = open_queue(port, port->n_queues, errp);
+
+        if (error) {
+            close_queues(port, n_before);
+            return error;
+        }
+    }
+    return 0;
+}
+
+/* Modes. */
+
+static enum xdp_attach_mode
+attach_mode(enum xdp_mode mode)
+{
+    return (mode == XDP_MODE_GENERIC
+            ? XDP_ATTACH_GENERIC : XDP_ATTACH_NATIVE);
+}
+
+static void
+detach(struct xdp_port *port)
+{
+    close_queues(port, 0);
+    xdp_program_detach(port->program);
+    port->program = NULL;
+}
+
+/* Attaches the program, unless it is there in the same way from a mode tried
+ * before, and opens all queues in 'mode'. */
+static int
+try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
+         char **errp)
+{
+    const struct xdp_program_opts opts = {
+        .ifname = port->ifname,
+        .ifindex = port->ifindex,
+        .mode = attach_mode(mode),
+        .n_queues = PORT_MAX_RXQ,
+        .hints = port->config.hints,
+    };
+    int error;
+
+    if (port->program && xdp_program_mode(port->program) != opts.mode) {
+        detach(port);
+    }
+    port->mode = mode;
+    if (!port->program) {
+        error = xdp_program_attach(&opts, &port->program, errp);
+        if (error) {
+            port->program = NULL;
+            return error;
+        }
+    }
+    return set_n_queues(port, n_queues, errp);
+}
+
+/* Brings the port up in the configured mode, or in the best that works.  On
+ * failure nothing is left on the device, and '*errp' has the reason for each
+ * mode that was tried. */
+static int
+attach(struct xdp_port *port, uint32_t n_queues, char **errp)
+{
+    enum xdp_mode first = port->config.xdp_mode, last = first;
+    struct ds reasons = DS_EMPTY_INITIALIZER;
+    int error = 0;
+
+    if (first == XDP_MODE_BEST_EFFORT) {
+        first = XDP_MODE_NATIVE_ZEROCOPY;
+        last = XDP_MODE_GENERIC;
+    }
+    for (enum xdp_mode mode = first; mode <= last; mode++) {
+        char *reason = NULL;
+
+        error = try_mode(port, mode, n_queues, &reason);
+        if (!error) {
+            break;
+        }
+        ds_put_format(&reasons, "%s%s: %s", reasons.length ? "; " : "",
+                      xdp_mode_to_string(mode), reason);
+        free(reason);
+    }
+
+    free(port->fallback_reason);
+    port->fallback_reason = NULL;
+    if (error) {
+        detach(port);
+        *errp = ds_steal_cstr(&reasons);
+    } else if (reasons.length) {
+        port->fallback_reason = ds_steal_cstr(&reasons);
+    }
+    ds_destroy(&reasons);
+    return error;
+}
+
+/* Stores in '*n' how many queues 'config' means for the device.  Returns 0,
+ * or EINVAL and why in '*errp'. */
+static int
+resolve_n_queues(const struct xdp_port *port,
+                 const struct port_config *config, uint32_t *n, char **errp)
+{
+    uint32_t n_device = netdev_probe_n_rx_queues(port->ifname);
+
+    *n = config->n_rxq ? config->n_rxq : MIN(n_device, PORT_MAX_RXQ);
+    if (*n > n_device) {
+        *errp = xasprintf("n_rxq=%"PRIu32": %s has %"PRIu32" receive queue%s; "
+                          "see \"ethtool -l %s\"", *n, port->ifname, n_device,
+                          n_device == 1 ? "" : "s", port->ifname);
+        return EINVAL;
+    }
+    return 0;
+}
+
+/* Puts the program and the sockets on device 'ifname' as 'config' says.  On
+ * success returns 0 and stores the port in '*portp'.  On failure returns a
+ * positive errno, stores NULL, and stores why in '*errp', which the caller
+ * frees; the device is then as it was. */
+int
+xdp_port_open(const char *ifname, int ifindex, int numa_node,
+              const struct port_config *config, struct xdp_port **portp,
+              char **errp)
+{
+    struct xdp_port *port = xzalloc(sizeof *port);
+    uint32_t n_queues;
+    int error;
+
+    port->ifname = xstrdup(ifname);
+    port->ifindex = ifindex;
+    port->numa_node = MAX(numa_node, 0);
+    port->config = *config;
+    error = resolve_n_queues(port, config, &n_queues, errp);
+    if (!error) {
+        error = attach(port, n_queues, errp);
+    }
+    if (error) {
+        xdp_port_close(port);
+        port = NULL;
+    }
+    *portp = port;
+    return error;
+}
+
+static bool
+needs_new_sockets(const struct port_config *a, const struct port_config *b)
+{
+    return (a->xdp_mode != b->xdp_mode
+            || a->n_rxq_desc != b->n_rxq_desc
+            || a->n_txq_desc != b->n_txq_desc
+            || a->n_frames != b->n_frames);
+}
+
+static int
+set_hints(struct xdp_port *port, bool hints, char **errp)
+{
+    int error = xdp_program_replace(port->program, hints, errp);
+
+    if (!error) {
+        port->config.hints = hints;
+        for (uint32_t i = 0; i < port->n_queues; i++) {
+            xsk_set_cookie(port->queues[i], (hints
+                           ? xdp_program_cookie(port->program) : 0));
+        }
+    }
+    return error;
+}
+
+/* Replaces all sockets, and the program where the mode asks for it.  The
+ * queues are gone in between: their frames are dropped. */
+static int
+replace_sockets(struct xdp_port *port, const struct port_config *config,
+                uint32_t n_queues, char **errp)
+{
+    struct port_config old = port->config;
+    uint32_t n_old = port->n_queues;
+    int error;
+
+    close_queues(port, 0);
+    port->config = *config;
+    error = attach(port, n_queues, errp);
+    if (error) {
+        char *again = NULL;
+
+        port->config = old;
+        if (attach(port, n_old, &again)) {
+            VLOG_ERR("%s: port is down: neither the new options work nor "
+                     "those in force before: %s", port->ifname, again);
+            free(again);
+        }
+    }
+    return error;
+}
+
+/* Returns true if 'config' fits the device of 'port' as far as can be seen
+ * without touching it; otherwise false, and why not in '*errp', which the
+ * caller frees. */
+bool
+xdp_port_check(const struct xdp_port *port, const struct port_config *config,
+               char **errp)
+{
+    uint32_t n_queues;
+
+    return !resolve_n_queues(port, config, &n_queues, errp);
+}
+
+/* Brings 'port' to 'config'.  Returns 0, or a positive errno and why in
+ * '*errp', which the caller frees; the port then goes on with what was in
+ * force, or, should the device refuse that too, has no queues.  Only what
+ * differs is touched: the number of queues and the hints change without a gap
+ * on the queues that stay. */
+int
+xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
+                     char **errp)
+{
+    uint32_t n_queues;
+    int error;
+
+    error = resolve_n_queues(port, config, &n_queues, errp);
+    if (error) {
+        return error;
+    }
+    if (needs_new_sockets(&port->config, config)) {
+        return replace_sockets(port, config, n_queues, errp);
+    }
+    error = set_n_queues(port, n_queues, errp);
+    if (!error && config->hints != port->config.hints) {
+        error = set_hints(port, config->hints, errp);
+    }
+    if (!error) {
+        port->config.n_rxq = config->n_rxq;
+    }
+    return error;
+}
+
+/* Takes the sockets and the program off the device; NULL is allowed. */
+void
+xdp_port_close(struct xdp_port *port)
+{
+    if (port) {
+        if (port->program) {
+            detach(port);
+        }
+        free(port->queues);
+        free(port->fallback_reason);
+        free(port->ifname);
+        free(port);
+    }
+}

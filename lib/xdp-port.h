@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef XDP_PORT_H
+#define XDP_PORT_H 1
+
+/* A device with our XDP program on it and a socket on each of its queues: the
+ * choice of the mode, and the order in which things come and go.
+ *
+ * Thread rule: main thread, while nobody receives or sends on the port. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "port-config.h"
+
+struct xdp_program;
+struct xsk;
+
+struct xdp_port {
+    char *ifname;
+    int ifindex;
+    int numa_node;
+
+    struct port_config config;  /* In force. */
+    enum xdp_mode mode;         /* Never XDP_MODE_BEST_EFFORT. */
+    char *fallback_reason;      /* Why no better mode, or NULL. */
+
+    struct xdp_program *program;
+    struct xsk **queues;
+    uint32_t n_queues;
+};
+
+int xdp_port_open(const char *ifname, int ifindex, int numa_node,
+                  const struct port_config *, struct xdp_port **,
+                  char **errp);
+bool xdp_port_check(const struct xdp_port *, const struct port_config *,
+                    char **errp);
+int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
+                         char **errp);
+void xdp_port_close(struct xdp_port *);
+
+#endif /* xdp-port.h */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Receiving: rx ring to dp_packets, fill ring topped up behind them. */
+
+#include <config.h>
+#include "xsk.h"
+
+#include <sys/socket.h>
+
+#include "bitmap.h"
+#include "xdp-layout.h"
+
+/* Empty polls between two looks at what the tx ring has left behind.  A busy
+ * PMD polls millions of times a second, so it still looks every few tens of
+ * microseconds. */
+#define IDLE_POLLS_PER_TX_POLL 64
+
+/* Asks the driver to go on receiving.  Copy mode never needs it. */
+static void
+wake_rx(struct xsk *xsk)
+{
+    recvfrom(xsk->fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+    xsk_count(&xsk->rx_wakeups, 1);
+}
+
+/* Tops the fill ring up, so that it and the rx ring together hold as many
+ * frames as either has room for: neither can overflow.  What is missing for
+ * want of free frames is made up for at a later call. */
+void
+xsk_refill(struct xsk *xsk)
+{
+    struct frame_zone *zone = xsk->zone;
+    uint32_t indexes[FRAME_SLAB];
+    uint32_t wanted, have;
+
+    atomic_read_relaxed(&xsk->user.n_rx, &have);
+    for (wanted = xsk->n_rx_desc - have; wanted; ) {
+        uint32_t n = frame_alloc(zone, indexes, MIN(wanted, FRAME_SLAB));
+
+        for (uint32_t i = 0; i < n; i++) {
+            frame_move(zone, indexes[i], FRAME_FREE, FRAME_RX);
+            bitmap_set1(xsk->rx_frames, indexes[i]);
+            xsk_ring_put_addr(&xsk->fill, (uint64_t) indexes[i] << FRAME_SHIFT);
+        }
+        xsk_account(&xsk->user.n_rx, n);
+        wanted -= n;
+        if (n < FRAME_SLAB && wanted) {
+            xsk_count(&xsk->rx_no_frame, 1);
+            break;
+        }
+    }
+    xsk_ring_submit(&xsk->fill);
+}
+
+/* Takes over the hints in front of 'packet' if the port's current program
+ * wrote them, and spoils them: frames go from port to port, and a program
+ * that writes none leaves old ones standing. */
+static inline bool
+accept_hints(struct xsk *xsk, struct dp_packet *packet)
+{
+    struct xdp_hints *area, hints;
+
+    area = ALIGNED_CAST(struct xdp_hints *,
+                        (uint8_t *) dp_packet_data(packet) - sizeof *area);
+    memcpy(&hints, area, sizeof hints);
+    if (hints.cookie != xsk->cookie) {
+        return false;
+    }
+    memset(area, 0, sizeof hints.cookie);
+    if (hints.flags & XDP_HINT_HASH) {
+        dp_packet_set_rss_hash(packet, hints.hash);
+    }
+    return true;
+}
+
+/* Makes the dp_packet of the frame that 'addr' lies in one of 'len' bytes
+ * from 'addr' on.  The members that the datapath sets itself before it reads
+ * them (metadata, layer offsets) are left alone. */
+static inline struct dp_packet *
+init_packet(struct xsk *xsk, uint64_t addr, uint32_t len)
+{
+    uint32_t index = addr >> FRAME_SHIFT;
+    struct frame *frame = &xsk->zone->frames[index];
+    struct dp_packet *packet = &frame->xpacket.packet;
+
+    dp_packet_set_base(packet, frame_base(xsk->zone, index));
+    dp_packet_set_allocated(packet, FRAME_SIZE);
+    dp_packet_set_data(packet, xsk->zone->memory.base + addr);
+    dp_packet_set_size(packet, len);
+    dp_packet_reset_cutlen(packet);
+    dp_packet_reset_offload(packet);
+    packet->packet_type = htonl(PT_ETH);
+
+    frame_move(xsk->zone, index, FRAME_RX, FRAME_HELD);
+    bitmap_set0(xsk->rx_frames, index);
+    return packet;
+}
+
+static void
+rx_idle(struct xsk *xsk)
+{
+    if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
+        wake_rx(xsk);
+    }
+    if (!(xsk->n_idle_polls++ % IDLE_POLLS_PER_TX_POLL)) {
+        uint32_t n_rx;
+
+        atomic_read_relaxed(&xsk->user.n_rx, &n_rx);
+        if (OVS_UNLIKELY(n_rx < xsk->n_rx_desc)) {
+            xsk_refill(xsk);
+        }
+        xsk_tx_poll(xsk);
+    }
+}
+
+/* Receives up to NETDEV_MAX_BURST frames from 'xsk' into the empty 'batch',
+ * which may stay empty.  The queue's poller. */
+void
+xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
+{
+    uint32_t n = xsk_ring_available(&xsk->rx, NETDEV_MAX_BURST);
+    uint32_t n_hints = 0;
+
+    if (!n) {
+        rx_idle(xsk);
+        return;
+    }
+    xsk->n_idle_polls = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct xdp_desc *desc = xsk_ring_take_desc(&xsk->rx);
+        struct dp_packet *packet = init_packet(xsk, desc->addr, desc->len);
+
+        if (xsk->cookie) {
+            n_hints += accept_hints(xsk, packet);
+        }
+        batch->packets[i] = packet;
+    }
+    batch->count = n;
+    xsk_ring_release(&xsk->rx);
+    frame_count_held(xsk->zone, n);
+    xsk_account(&xsk->user.n_rx, -n);
+    xsk_count(&xsk->rx_packets, n);
+    xsk_count(&xsk->rx_batches, 1);
+    xsk_count(&xsk->rx_hints, n_hints);
+
+    xsk_refill(xsk);
+    if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
+        wake_rx(xsk);
+    }
+}
