@@ -19,6 +19,9 @@
 
 VLOG_DEFINE_THIS_MODULE(xdp_diagnose);
 
+/* In front of everything that libbpf says. */
+#define LIBBPF_PREFIX "libbpf: "
+
 /* In front of what the kernel said in reply to a netlink request. */
 #define EXTACK_PREFIX "Kernel error message: "
 
@@ -30,7 +33,7 @@ VLOG_DEFINE_THIS_MODULE(xdp_diagnose);
 /* State between xdp_diagnose_begin() and xdp_diagnose_end(). */
 static libbpf_print_fn_t prev_print;
 static char *kernel_words;      /* The kernel's own, or NULL. */
-static char *libbpf_words;      /* The last that libbpf warned of, or NULL. */
+static char *libbpf_words;      /* libbpf's first warning, or NULL. */
 
 /* What mends a refusal: the part of the kernel's words to know it by, and the
  * advice, in which each "%s" is the device. */
@@ -106,8 +109,14 @@ diagnose_print(enum libbpf_print_level level, const char *format, va_list args)
         keep_words(&kernel_words, extack, strlen(extack));
     } else if (strstr(s, LOG_BEGIN)) {
         keep_verifier_words(s);
-    } else if (level == LIBBPF_WARN) {
-        keep_words(&libbpf_words, s, strlen(s));
+    } else if (level == LIBBPF_WARN && !libbpf_words) {
+        /* The first is the cause, later ones tell what it led to. */
+        const char *p = s;
+
+        if (!strncmp(p, LIBBPF_PREFIX, strlen(LIBBPF_PREFIX))) {
+            p += strlen(LIBBPF_PREFIX);
+        }
+        keep_words(&libbpf_words, p, strlen(p));
     }
     free(s);
     return 0;
@@ -137,8 +146,8 @@ have_capability(const struct __user_cap_data_struct caps[2], int cap)
 }
 
 /* Appends to 's' the capabilities that this process would need to load and
- * attach an XDP program and does not have. */
-static void
+ * attach an XDP program and does not have.  Returns false if it has all. */
+static bool
 put_missing_capabilities(struct ds *s)
 {
     static const struct {
@@ -155,9 +164,10 @@ put_missing_capabilities(struct ds *s)
     };
     struct __user_cap_data_struct caps[2];
     const char *sep = "; this process lacks ";
+    bool missing = false;
 
     if (syscall(SYS_capget, &hdr, caps)) {
-        return;
+        return false;
     }
     for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
         if (!have_capability(caps, needed[i].cap)
@@ -165,8 +175,10 @@ put_missing_capabilities(struct ds *s)
                  && have_capability(caps, CAP_SYS_ADMIN))) {
             ds_put_format(s, "%s%s", sep, needed[i].name);
             sep = ", ";
+            missing = true;
         }
     }
+    return missing;
 }
 
 /* Appends to 's' what mends the refusal that the kernel explained with
@@ -197,16 +209,21 @@ put_remedy(struct ds *s, const char *ifname, const char *words)
 char *
 xdp_diagnose_text(const char *ifname, const char *what, int error)
 {
-    const char *words = kernel_words ? kernel_words : libbpf_words;
     struct ds s = DS_EMPTY_INITIALIZER;
+    const char *words = kernel_words;
 
     ds_put_format(&s, "%s: %s: %s", ifname, what, ovs_strerror(error));
     if (words) {
         ds_put_format(&s, " (%s)", words);
     }
-    if (error == EPERM || error == EACCES) {
-        /* Without CAP_PERFMON the verifier refuses with EACCES. */
-        put_missing_capabilities(&s);
+    /* Without CAP_PERFMON the verifier refuses with EACCES.  libbpf's guesses
+     * at the cause are of use only where we do not know better. */
+    if ((error == EPERM || error == EACCES) && put_missing_capabilities(&s)) {
+        return ds_steal_cstr(&s);
+    }
+    if (!words && libbpf_words) {
+        words = libbpf_words;
+        ds_put_format(&s, " (%s)", words);
     }
     if (words) {
         put_remedy(&s, ifname, words);
