@@ -32,12 +32,12 @@ usage(void)
          "usage: pcap-pass --from=DEV --to=DEV [--wait=MS] FILE...\n"
          "Sends each frame of the files (pcap, Ethernet) out of one device,\n"
          "waits until a frame arrives at the other, at most MS milliseconds\n"
-         "(1000), and compares the two byte for byte.  Prints a line for each\n"
-         "frame that differs or does not arrive, and at the end\n"
-         "{\"frames\", \"same\", \"different\", \"missing\", \"unsendable\"};\n"
-         "unsendable frames are those that the sending device refuses, for\n"
-         "instance as longer than its MTU.  Exits with 1 unless all the\n"
-         "frames that could be sent arrived unchanged.");
+         "(1000), and compares the two byte for byte.  Prints a line for\n"
+         "each frame that differs or does not arrive, and at the end\n"
+         "{\"frames\", \"same\", \"different\", \"missing\",\n"
+         "\"unsendable\"}; unsendable frames are those that the sending\n"
+         "device refuses, for instance as longer than its MTU.  Exits with 1\n"
+         "unless all the frames that could be sent arrived unchanged.");
     exit(0);
 }
 
