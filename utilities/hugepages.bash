@@ -5,6 +5,7 @@
 #   hugepages_reserve N   sees to it that N hugepages of 2 MB are there beyond
 #                         those that are used or asked for by other callers
 #   hugepages_release     gives them back
+#   hugepages_forget      gives back what callers have left that were killed
 #
 # vm.nr_hugepages is one number for the whole machine, so callers that overlap
 # share a folder: the number that the machine had before the first of them,
@@ -12,7 +13,7 @@
 # lock on its file, and so do the programs it starts: a file that nobody has
 # locked was left by a caller that was killed, and counts no more.
 
-hugepages_dir=/run/afxdp-fast-hugepages
+hugepages_dir=/run/afxdp-fast/hugepages     # Shared by all tests/sandbox.
 hugepages_nr=/proc/sys/vm/nr_hugepages
 hugepages_mine=
 
@@ -39,16 +40,27 @@ hugepages_settle () {
     [ $total -gt 0 ] || rm -rf "$hugepages_dir"
 }
 
+# Sets vm.nr_hugepages and the free ones down as they are without any caller,
+# unless that is done.  What is there from before the machine's start is void.
+hugepages_begin () {
+    local boot
+    boot=$(cat /proc/sys/kernel/random/boot_id)
+    [ "$(cat "$hugepages_dir/boot" 2> /dev/null)" != "$boot" ] || return 0
+    rm -rf "$hugepages_dir"
+    mkdir -p "$hugepages_dir"
+    echo "$(cat $hugepages_nr)" \
+         "$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)" \
+         > "$hugepages_dir/before"
+    echo "$boot" > "$hugepages_dir/boot"
+}
+
 # hugepages_locked COMMAND: runs it with the folder there and locked.
 hugepages_locked () {
     local lock
+    mkdir -p "${hugepages_dir%/*}"
     exec {lock}> "$hugepages_dir.lock" || return
     flock $lock
-    mkdir -p "$hugepages_dir"
-    [ -s "$hugepages_dir/before" ] ||
-        echo "$(cat $hugepages_nr)" \
-             "$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)" \
-             > "$hugepages_dir/before"
+    hugepages_begin
     "$@"
     exec {lock}>&-
 }
@@ -74,4 +86,8 @@ hugepages_reserve () {
 
 hugepages_release () {
     [ -z "$hugepages_mine" ] || hugepages_locked hugepages_release__
+}
+
+hugepages_forget () {
+    [ ! -d "$hugepages_dir" ] || hugepages_locked hugepages_settle
 }
