@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <numa.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "netdev.h"
 #include "netdev-provider.h"
@@ -118,13 +117,11 @@ static void
 get_settled_usage(struct frame_zone *zone, struct frame_usage *usage)
 {
     for (int i = 0; i < COUNT_TRIES; i++) {
-        const struct timespec ms = { .tv_nsec = 1000 * 1000 };
-
         frame_zone_get_usage(zone, usage);
         if (frame_usage_is_accounted(usage)) {
             break;
         }
-        nanosleep(&ms, NULL);
+        xnanosleep_no_quiesce(1000 * 1000);
     }
 }
 

@@ -14,6 +14,11 @@
 
 VLOG_DEFINE_THIS_MODULE(xdp_port);
 
+/* How long, in milliseconds, a driver in zero-copy mode may still write to
+ * frames after the socket is closed: it is told by a work item after an RCU
+ * grace period, up to 20 ms later (measured on Linux 6.18). */
+#define ZEROCOPY_STOP_MS 100
+
 /* Queues. */
 
 static int
@@ -61,11 +66,15 @@ close_queues(struct xdp_port *port, uint32_t n)
     for (uint32_t i = n; i < port->n_queues; i++) {
         xdp_program_clear_socket(port->program, i);
     }
+    for (uint32_t i = n; i < port->n_queues; i++) {
+        xsk_tx_drain(port->queues[i]);
+        xsk_shut(port->queues[i]);
+    }
+    if (port->n_queues > n && port->mode == XDP_MODE_NATIVE_ZEROCOPY) {
+        xnanosleep_no_quiesce(ZEROCOPY_STOP_MS * 1000LL * 1000);
+    }
     while (port->n_queues > n) {
-        struct xsk *xsk = port->queues[--port->n_queues];
-
-        xsk_tx_drain(xsk);
-        xsk_close(xsk);
+        xsk_close(port->queues[--port->n_queues]);
     }
 }
 

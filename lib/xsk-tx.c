@@ -6,9 +6,7 @@
 #include <config.h>
 #include "xsk.h"
 
-#include <errno.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "bitmap.h"
 #include "ovs-compat.h"
@@ -209,7 +207,6 @@ void
 xsk_tx_drain(struct xsk *xsk)
 {
     for (int i = 0; i < DRAIN_MS; i++) {
-        const struct timespec ms = { .tv_nsec = 1000 * 1000 };
         uint32_t n_tx;
 
         xsk_tx_poll(xsk);
@@ -217,6 +214,6 @@ xsk_tx_drain(struct xsk *xsk)
         if (!n_tx) {
             break;
         }
-        nanosleep(&ms, NULL);
+        xnanosleep_no_quiesce(1000 * 1000);
     }
 }

@@ -7,7 +7,6 @@
 #include <linux/if_xdp.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bitmap.h"
@@ -137,6 +136,7 @@ unmap_ring(struct xsk_ring *ring)
 {
     if (ring->map) {
         munmap(ring->map, ring->map_size);
+        ring->map = NULL;
     }
 }
 
@@ -173,14 +173,12 @@ bind_queue(struct xsk *xsk, const struct xsk_opts *opts)
     };
 
     for (int i = 0; i < BIND_TRIES; i++) {
-        const struct timespec ms = { .tv_nsec = 1000 * 1000 };
-
         if (!bind(xsk->fd, (struct sockaddr *) &address, sizeof address)) {
             return 0;
         } else if (errno != EBUSY) {
             return errno;
         }
-        nanosleep(&ms, NULL);
+        xnanosleep_no_quiesce(1000 * 1000);
     }
     return EBUSY;
 }
@@ -283,15 +281,14 @@ reclaim(struct xsk *xsk, const unsigned long *frames, enum frame_state state)
     }
 }
 
-/* Closes 'xsk' and takes its frames back; NULL is allowed.  The caller has
- * taken it out of the socket map and, if it was sending, drained it.  Main
- * thread. */
+/* Gives the socket and the rings of 'xsk' back to the kernel; the frames stay
+ * taken.  The caller has taken it out of the socket map and, if it was
+ * sending, drained it.  In copy mode the kernel is done with the frames when
+ * this returns (it waits for its receive path); in zero-copy mode the driver
+ * stops somewhat later.  Main thread. */
 void
-xsk_close(struct xsk *xsk)
+xsk_shut(struct xsk *xsk)
 {
-    if (!xsk) {
-        return;
-    }
     /* The queue is free only when the rings are unmapped too. */
     unmap_ring(&xsk->rx);
     unmap_ring(&xsk->tx);
@@ -299,7 +296,19 @@ xsk_close(struct xsk *xsk)
     unmap_ring(&xsk->completion);
     if (xsk->fd >= 0) {
         close(xsk->fd);
+        xsk->fd = -1;
     }
+}
+
+/* Closes 'xsk', shut before or not, and takes its frames back; NULL is
+ * allowed.  The kernel does not use the frames any more.  Main thread. */
+void
+xsk_close(struct xsk *xsk)
+{
+    if (!xsk) {
+        return;
+    }
+    xsk_shut(xsk);
     if (xsk->zone) {
         reclaim(xsk, xsk->rx_frames, FRAME_RX);
         reclaim(xsk, xsk->tx_frames, FRAME_TX);

@@ -7,7 +7,7 @@
  *
  * xsk.c makes, binds and closes them, xsk-rx.c receives, xsk-tx.c sends.
  *
- * Thread rule: xsk_open() and xsk_close() in the main thread while nobody
+ * Thread rule: xsk_open() to xsk_close() in the main thread while nobody
  * receives or sends; xsk_rx() from one thread at a time, the poller of the
  * queue; xsk_tx() and xsk_get_stats() from any. */
 
@@ -116,6 +116,7 @@ struct xsk {
 };
 
 int xsk_open(const struct xsk_opts *, struct xsk **, char **errp);
+void xsk_shut(struct xsk *);
 void xsk_close(struct xsk *);
 void xsk_set_cookie(struct xsk *, uint64_t cookie);
 
