@@ -219,7 +219,7 @@ sink_stop() {
     kill -TERM "$pid"
     wait "$pid"
     rm -f "$dir/$1.pid"
-    echo "$1: $(cat "$dir/$1.json")"
+    echo "$1: $(cat "$dir/$1.json")" >&2
 }
 
 # paced_start NAME DEV [OPTION...]: a steady stream in the background.
@@ -238,7 +238,7 @@ paced_stop() {
     kill -TERM "$pid"
     wait "$pid"
     rm -f "$dir/$1.pid"
-    echo "$1: $(cat "$dir/$1.json")"
+    echo "$1: $(cat "$dir/$1.json")" >&2
 }
 
 # result NAME KEY: a number out of $dir/NAME.json.
