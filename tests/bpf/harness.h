@@ -51,7 +51,7 @@ void run(const struct program *, const struct source *, const void *frame,
          size_t len, struct outcome *);
 uint32_t run_for_hash(const struct program *, const void *frame, size_t len);
 
-/* A program behind another one, see wrapper.bpf.c. */
+/* A program behind another one, see front.bpf.c. */
 struct wrapper;
 
 struct wrapper *wrapper_load(const struct program *);

@@ -131,9 +131,13 @@ test_directions(const struct program *program)
 static void
 test_known(const struct program *program)
 {
+    uint32_t v4, v6;
+
     test_begin("the hashes of two known flows are what they always were");
-    CHECK(hash_of(program, V4) == 0x7a22d404, "IPv4: %#x", hash_of(program, V4));
-    CHECK(hash_of(program, V6) == 0x14524b8e, "IPv6: %#x", hash_of(program, V6));
+    v4 = hash_of(program, V4);
+    v6 = hash_of(program, V6);
+    CHECK(v4 == 0x7a22d404, "IPv4: %#x", v4);
+    CHECK(v6 == 0x14524b8e, "IPv6: %#x", v6);
     test_end();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs the program behind one of wrapper.bpf.c. */
+/* Runs the program behind one of front.bpf.c. */
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "wrapper.skel.h"
+#include "front.skel.h"
 
 struct wrapper {
-    struct wrapper_bpf *skel;
+    struct front *skel;
     int socket;
 };
 
@@ -34,7 +34,7 @@ wrapper_load(const struct program *program)
     uint32_t zero = 0;
     int fd;
 
-    w->skel = wrapper_bpf__open_and_load();
+    w->skel = front__open_and_load();
     w->socket = socket(AF_XDP, SOCK_RAW, 0);
     if (!w->skel || w->socket < 0) {
         die("wrapper");
@@ -88,7 +88,7 @@ wrapper_run_dirty(const struct wrapper *w, const void *frame, size_t len,
 void
 wrapper_unload(struct wrapper *w)
 {
-    wrapper_bpf__destroy(w->skel);
+    front__destroy(w->skel);
     close(w->socket);
     free(w);
 }
