@@ -330,16 +330,13 @@ xdp_program_set_socket(struct xdp_program *prog, uint32_t queue, int xsk_fd)
 }
 
 /* Drops frames of 'queue' from now on, counted.  A queue without a socket is
- * fine: the kernel empties the slot itself when the socket is closed. */
+ * fine: the kernel empties the slot itself when the socket is closed.  Returns
+ * 0 or a positive errno. */
 int
 xdp_program_clear_socket(struct xdp_program *prog, uint32_t queue)
 {
-    if (bpf_map_delete_elem(bpf_map__fd(prog->current.skel->maps.xsks),
-                            &queue)
-        && errno != ENOENT) {
-        return errno;
-    }
-    return 0;
+    return bpf_map_delete_elem(bpf_map__fd(prog->current.skel->maps.xsks),
+                               &queue) ? errno : 0;
 }
 
 /* Stores what the program has counted since it was attached, all CPUs
