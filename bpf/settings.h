@@ -10,11 +10,12 @@
 
 #include "xdp-layout.h"
 
+/* The cookie of hints: random, of this load.  The first of the settings, where
+ * tools find it that know of the program no more than its id. */
+const volatile __u64 hints_cookie = 0;
+
 /* Write hints in front of frames? */
 const volatile bool hints_on = false;
-
-/* The cookie of those hints: random, of this load. */
-const volatile __u64 hints_cookie = 0;
 
 /* Not read by the program.  Tells whoever looks at it from outside, a later
  * daemon or bpftool, which xdp-layout.h it was built with. */

@@ -48,6 +48,8 @@ test_maps(const struct afxdp_fast *skel)
     test_begin("program and xdp-layout.h agree");
     CHECK(skel->rodata->layout_version == XDP_LAYOUT_VERSION,
           "layout version %u", skel->rodata->layout_version);
+    CHECK((void *) &skel->rodata->hints_cookie == (void *) skel->rodata,
+          "the cookie is not the first of the settings");
     CHECK(bpf_map__value_size(skel->maps.counters)
           == sizeof(struct xdp_counters), "counters of %u bytes",
           bpf_map__value_size(skel->maps.counters));
