@@ -12,9 +12,6 @@
 
 VLOG_DEFINE_THIS_MODULE(frame_pool);
 
-/* Zones that there can be: 4 million frames, 16 GB. */
-#define FRAME_N_ZONES 64
-
 /* A thread's free frames of one zone, and its part of the count of those
  * that OVS holds.  Only its thread touches it while the zone has a user or a
  * frame that is out. */

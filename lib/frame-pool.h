@@ -66,6 +66,9 @@
 #define FRAME_ZONE_MIN 16384
 #define FRAME_ZONE_MAX 65536
 
+/* Zones that there can be: 4 million frames, 16 GB. */
+#define FRAME_N_ZONES 64
+
 /* The part of a zone that no queue may reserve, one in so many: it feeds the
  * threads' caches and what OVS holds for long. */
 #define FRAME_ZONE_SLACK 8

@@ -10,6 +10,7 @@
 
 #include "openvswitch/list.h"
 #include "ovs-compat.h"
+#include "packets.h"
 #include "port-config.h"
 #include "xdp-layout.h"
 #include "xsk.h"
@@ -19,6 +20,11 @@ struct netdev_custom_stats;
 struct netdev_stats;
 struct smap;
 struct xdp_port;
+
+/* The longest payload of a frame with an Ethernet header and two VLAN tags
+ * that fits into one of our frames, in bytes. */
+#define PORT_MAX_MTU \
+    ((int) (FRAME_MAX_LEN - ETH_HEADER_LEN - 2 * VLAN_HEADER_LEN))
 
 struct netdev_afxdp_fast {
     struct netdev_linux lin;            /* First. */

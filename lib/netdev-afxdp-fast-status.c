@@ -5,6 +5,7 @@
 #include <config.h>
 #include "netdev-afxdp-fast-private.h"
 
+#include "bitmap.h"
 #include "netdev.h"
 #include "netdev-provider.h"
 #include "openvswitch/dynamic-string.h"
@@ -36,30 +37,49 @@ netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
     return 0;
 }
 
-/* Stores the zones that the queues of 'port' use, most often one, under
- * 'key'. */
+/* Stores the zones that the queues of 'port' use, most often one. */
 static void
 add_zones(const struct xdp_port *port, struct smap *status)
 {
-    const struct frame_zone *zone = NULL;
+    unsigned long *seen = bitmap_allocate(FRAME_N_ZONES);
     struct ds ids = DS_EMPTY_INITIALIZER;
+    struct ds kinds = DS_EMPTY_INITIALIZER;
     uint32_t n_frames = 0;
 
     for (uint32_t i = 0; i < port->n_queues; i++) {
-        if (zone != port->queues[i]->zone) {
-            zone = port->queues[i]->zone;
+        const struct frame_zone *zone = port->queues[i]->zone;
+        const char *comma = n_frames ? "," : "";
+
+        if (!bitmap_is_set(seen, zone->id)) {
+            bitmap_set1(seen, zone->id);
             n_frames += zone->n_frames;
-            ds_put_format(&ids, "%s%"PRIu32, ids.length ? "," : "", zone->id);
+            ds_put_format(&ids, "%s%"PRIu32, comma, zone->id);
+            ds_put_format(&kinds, "%s%s", comma,
+                          frame_memory_kind_to_string(zone->memory.kind));
         }
     }
-    if (zone) {
-        smap_add(status, "frame-memory",
-                 frame_memory_kind_to_string(zone->memory.kind));
-        smap_add(status, "frame-zone", ds_cstr(&ids));
-        smap_add_format(status, "frame-zone-size", "%"PRIu32, n_frames);
-        smap_add_format(status, "numa-node", "%d", zone->numa_node);
-    }
+    smap_add(status, "frame-memory", ds_cstr(&kinds));
+    smap_add(status, "frame-zone", ds_cstr(&ids));
+    smap_add_format(status, "frame-zone-size", "%"PRIu32, n_frames);
+    smap_add_format(status, "numa-node", "%d", port->numa_node);
+    ds_destroy(&kinds);
     ds_destroy(&ids);
+    free(seen);
+}
+
+/* Says so if the device lets through what no frame of ours can hold. */
+static void
+add_mtu(const struct netdev *netdev, struct smap *status)
+{
+    int mtu;
+
+    smap_add_format(status, "max-frame", "%d", (int) FRAME_MAX_LEN);
+    if (!netdev_get_mtu(netdev, &mtu) && mtu > PORT_MAX_MTU) {
+        smap_add_format(status, "mtu-warning", "the MTU is %d, frames for "
+                        "more than %d are dropped; mend it with \"ip link "
+                        "set dev %s mtu %d\"", mtu, PORT_MAX_MTU,
+                        netdev_get_name(netdev), PORT_MAX_MTU);
+    }
 }
 
 static void
@@ -84,6 +104,7 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
     int error;
 
     error = netdev_linux_class.get_status(netdev, status);
+    add_mtu(netdev, status);
     ovs_mutex_lock(&dev->mutex);
     port = dev->port;
     if (port) {
@@ -94,7 +115,6 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
         smap_add_format(status, "n_rxq", "%"PRIu32, port->n_queues);
         smap_add_format(status, "frames-reserved", "%"PRIu32,
                         port->n_queues * port->config.n_frames);
-        smap_add_format(status, "max-frame", "%d", (int) FRAME_MAX_LEN);
         add_zones(port, status);
         add_program(port, status);
     }

@@ -18,10 +18,6 @@
 
 VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast);
 
-/* The longest payload of a frame with an Ethernet header and two VLAN tags
- * that fits into one of our frames. */
-#define MAX_MTU ((int) (FRAME_MAX_LEN - ETH_HEADER_LEN - 2 * VLAN_HEADER_LEN))
-
 struct afxdp_fast_rxq {
     struct netdev_rxq up;
     struct xsk *xsk;
@@ -231,9 +227,9 @@ afxdp_fast_reconfigure(struct netdev *netdev)
 static int
 afxdp_fast_set_mtu(struct netdev *netdev, int mtu)
 {
-    if (mtu > MAX_MTU) {
+    if (mtu > PORT_MAX_MTU) {
         VLOG_WARN("%s: mtu_request=%d: at most %d, a frame has to fit into "
-                  "%d bytes", netdev_get_name(netdev), mtu, MAX_MTU,
+                  "%d bytes", netdev_get_name(netdev), mtu, PORT_MAX_MTU,
                   FRAME_MAX_LEN);
         return EINVAL;
     }

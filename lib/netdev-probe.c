@@ -11,9 +11,58 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "netdev-linux.h"
+#include "netlink.h"
+#include "netlink-socket.h"
+#include "openvswitch/ofpbuf.h"
 #include "socket-util.h"
 #include "util.h"
+
+/* The generic netlink family "netdev" of linux/netdev.h (Linux 6.3). */
+#define NETDEV_FAMILY_VERSION 1
+#define NETDEV_CMD_DEV_GET 1
+#define NETDEV_A_DEV_IFINDEX 1
+#define NETDEV_A_DEV_XDP_FEATURES 3
+
+static bool
+parse_xdp_features(const struct ofpbuf *reply, uint64_t *features)
+{
+    static const struct nl_policy policy[] = {
+        [NETDEV_A_DEV_XDP_FEATURES] = { .type = NL_A_U64 },
+    };
+    struct nlattr *attrs[ARRAY_SIZE(policy)];
+
+    if (!nl_policy_parse(reply, NLMSG_HDRLEN + GENL_HDRLEN, policy, attrs,
+                         ARRAY_SIZE(policy))) {
+        return false;
+    }
+    *features = nl_attr_get_u64(attrs[NETDEV_A_DEV_XDP_FEATURES]);
+    return true;
+}
+
+/* Stores the xdp-features of a device in '*features', NETDEV_XDP_* bits, and
+ * returns true; returns false if the kernel does not tell (before 6.3).  They
+ * change while a device runs.  Main thread. */
+bool
+netdev_probe_xdp_features(int ifindex, uint64_t *features)
+{
+    static int family;          /* Looked up once. */
+    struct ofpbuf request, *reply;
+    bool known = false;
+
+    if (nl_lookup_genl_family("netdev", &family)) {
+        return false;
+    }
+    ofpbuf_init(&request, 0);
+    nl_msg_put_genlmsghdr(&request, 0, family, NLM_F_REQUEST,
+                          NETDEV_CMD_DEV_GET, NETDEV_FAMILY_VERSION);
+    nl_msg_put_u32(&request, NETDEV_A_DEV_IFINDEX, ifindex);
+    if (!nl_transact(NETLINK_GENERIC, &request, &reply)) {
+        known = parse_xdp_features(reply, features);
+        ofpbuf_delete(reply);
+    }
+    ofpbuf_uninit(&request);
+    return known;
+}
 
 /* Asks the driver for its channels.  Returns 0 if it does not tell. */
 static uint32_t

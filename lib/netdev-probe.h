@@ -5,8 +5,17 @@
 
 /* What a device can do. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* Bits of a device's xdp-features: enum netdev_xdp_act of linux/netdev.h
+ * (Linux 6.3), which Debian 12's headers lack. */
+enum {
+    NETDEV_XDP_BASIC = 1 << 0,          /* Native mode. */
+    NETDEV_XDP_XSK_ZEROCOPY = 1 << 3,
+};
+
+bool netdev_probe_xdp_features(int ifindex, uint64_t *features);
 uint32_t netdev_probe_n_rx_queues(const char *ifname);
 
 #endif /* netdev-probe.h */

@@ -106,6 +106,33 @@ attach_mode(enum xdp_mode mode)
             ? XDP_ATTACH_GENERIC : XDP_ATTACH_NATIVE);
 }
 
+/* Returns why the kernel, by its own word, cannot do 'mode' on the device, or
+ * NULL if it can or does not tell.  The caller frees it. */
+static char *
+explain_lack(const struct xdp_port *port, enum xdp_mode mode)
+{
+    uint64_t features, needed;
+
+    needed = (mode == XDP_MODE_NATIVE_ZEROCOPY ? NETDEV_XDP_XSK_ZEROCOPY
+              : mode == XDP_MODE_NATIVE ? NETDEV_XDP_BASIC
+              : 0);
+    if (!needed || !netdev_probe_xdp_features(port->ifindex, &features)
+        || features & needed) {
+        return NULL;
+    }
+    return xasprintf("%s: the driver does not offer %s", port->ifname,
+                     mode == XDP_MODE_NATIVE
+                     ? "native XDP" : "AF_XDP zero copy");
+}
+
+/* Returns true if 'error' is about more than the mode that was tried. */
+static bool
+is_hopeless(int error)
+{
+    return (error == EBUSY || error == EPERM || error == EACCES
+            || error == ENOBUFS || error == ENOMEM || error == ENODEV);
+}
+
 static void
 detach(struct xdp_port *port)
 {
@@ -129,6 +156,14 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
     };
     int error;
 
+    /* Zero copy is what the kernel itself goes by the driver's word for;
+     * native mode it may do for a driver that has not given it. */
+    if (mode == XDP_MODE_NATIVE_ZEROCOPY) {
+        *errp = explain_lack(port, mode);
+        if (*errp) {
+            return EOPNOTSUPP;
+        }
+    }
     if (port->program && xdp_program_mode(port->program) != opts.mode) {
         detach(port);
     }
@@ -167,6 +202,9 @@ attach(struct xdp_port *port, uint32_t n_queues, char **errp)
         ds_put_format(&reasons, "%s%s: %s", reasons.length ? "; " : "",
                       xdp_mode_to_string(mode), reason);
         free(reason);
+        if (is_hopeless(error)) {
+            break;
+        }
     }
 
     free(port->fallback_reason);
@@ -287,6 +325,17 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
 {
     uint32_t n_queues;
 
+    if (config->xdp_mode != port->mode) {
+        char *lack = explain_lack(port, config->xdp_mode);
+
+        if (lack) {
+            *errp = xasprintf("xdp-mode=%s: %s; best-effort and generic are "
+                              "allowed", xdp_mode_to_string(config->xdp_mode),
+                              lack);
+            free(lack);
+            return false;
+        }
+    }
     return !resolve_n_queues(port, config, &n_queues, errp);
 }
 

@@ -193,7 +193,8 @@ describe_failure(const struct xsk_opts *opts, const char *step, int error)
         hint = "; the memory lock limit is too small: give the daemon "
                "CAP_IPC_LOCK or raise LimitMEMLOCK";
     } else if (error == EBUSY) {
-        hint = "; another AF_XDP socket has this queue: see \"ss --xdp\"";
+        hint = "; another AF_XDP socket has this queue: \"ss --xdp -p\" "
+               "names it where the kernel has CONFIG_XDP_SOCKETS_DIAG";
     } else if (error == EPERM) {
         hint = "; the daemon lacks CAP_NET_RAW or CAP_NET_ADMIN";
     }
