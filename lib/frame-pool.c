@@ -61,9 +61,11 @@ caches_destroy(void *thread_caches)
         }
         ovs_mutex_lock(&zone->mutex);
         n = load32(&cache->n);
-        memcpy(&zone->list[zone->n_list], cache->indexes,
-               n * sizeof *cache->indexes);
-        zone->n_list += n;
+        if (n) {                /* Else the zone may have no list. */
+            memcpy(&zone->list[zone->n_list], cache->indexes,
+                   n * sizeof *cache->indexes);
+            zone->n_list += n;
+        }
         atomic_read_relaxed(&cache->held, &held);
         zone->held_retired += held;
         ovs_list_remove(&cache->node);
