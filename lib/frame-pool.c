@@ -539,17 +539,17 @@ frame_zone_next(const struct frame_zone *zone)
 {
     struct frame_zone *next = zone ? &zones[zone->id + 1] : zones;
 
-    for (; next < &zones[FRAME_N_ZONES]; next++) {
-        if (zone_exists(next)) {
-            return next;
-        }
+    ovs_mutex_lock(&zones_mutex);
+    while (next < &zones[FRAME_N_ZONES] && !zone_exists(next)) {
+        next++;
     }
-    return NULL;
+    ovs_mutex_unlock(&zones_mutex);
+    return next < &zones[FRAME_N_ZONES] ? next : NULL;
 }
 
 /* Fills '*usage' with where the frames of 'zone' are.  While traffic runs
- * the parts are read one after the other and need not add up.  Main
- * thread. */
+ * the parts are read one after the other and need not add up.  A zone that
+ * has gone meanwhile has no frames.  Main thread. */
 void
 frame_zone_get_usage(struct frame_zone *zone, struct frame_usage *usage)
 {
@@ -558,7 +558,7 @@ frame_zone_get_usage(struct frame_zone *zone, struct frame_usage *usage)
 
     memset(usage, 0, sizeof *usage);
     ovs_mutex_lock(&zone->mutex);
-    usage->total = zone->n_frames;
+    usage->total = zone->list ? zone->n_frames : 0;
     usage->reserved = zone->n_reserved;
     usage->list = zone->n_list;
     usage->held = zone_get_held(zone);
