@@ -49,6 +49,15 @@ frame_init(uint8_t *frame, size_t size,
     memcpy(frame + 34, &udp, sizeof udp);
 }
 
+/* Makes 'frame' one of flow number 'flow', by its UDP source port. */
+void
+frame_set_flow(uint8_t *frame, uint16_t flow)
+{
+    uint16_t port = htons(1024 + flow);
+
+    memcpy(frame + 34, &port, sizeof port);
+}
+
 /* Writes probe 'seq' of 'stream', with its filler, into 'frame'. */
 void
 frame_fill(uint8_t *frame, size_t size, uint8_t stream,

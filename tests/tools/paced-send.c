@@ -32,6 +32,7 @@ usage(void)
          "  --rate=N          frames a second, up to some 20,000 (1000)\n"
          "  --first=N         number of the first probe (0)\n"
          "  --stream=N        number in the probe, 0 to 255 (0)\n"
+         "  --flows=N         UDP source ports, in turn (1)\n"
          "  --dst=MAC --src=MAC\n"
          "  --cpu=N           CPU to run on\n"
          "Prints {\"sent\": N, \"refused\": frames the device did not take}.");
@@ -40,7 +41,7 @@ usage(void)
 
 struct options {
     size_t size;
-    uint64_t count, rate, first;
+    uint64_t count, rate, first, flows;
     uint8_t stream;
     uint8_t dst[6], src[6];
     int ifindex;
@@ -56,6 +57,7 @@ parse_options(int argc, char *argv[], struct options *o)
         {"rate", required_argument, NULL, 'r'},
         {"first", required_argument, NULL, 'f'},
         {"stream", required_argument, NULL, 'i'},
+        {"flows", required_argument, NULL, 'F'},
         {"dst", required_argument, NULL, 'D'},
         {"src", required_argument, NULL, 'S'},
         {"cpu", required_argument, NULL, 'p'},
@@ -77,6 +79,7 @@ parse_options(int argc, char *argv[], struct options *o)
         case 'f': o->first = parse_number("first", optarg, 0, 1ull << 40);
             break;
         case 'i': o->stream = parse_number("stream", optarg, 0, 255); break;
+        case 'F': o->flows = parse_number("flows", optarg, 1, 16384); break;
         case 'D': parse_mac("dst", optarg, o->dst); break;
         case 'S': parse_mac("src", optarg, o->src); break;
         case 'p': pin_to_cpu(parse_number("cpu", optarg, 0, 1023)); break;
@@ -131,6 +134,7 @@ main(int argc, char *argv[])
 {
     struct options o = {
         .size = PROBE_MIN_SIZE, .count = UINT64_MAX, .rate = 1000,
+        .flows = 1,
         .dst = { 0x02, 0, 0, 0, 0, 2 }, .src = { 0x02, 0, 0, 0, 0, 1 },
     };
     uint64_t refused = 0;
@@ -148,6 +152,7 @@ main(int argc, char *argv[])
         uint64_t n = sent + refused;
 
         sleep_until(start + n * (1000000000 / o.rate));
+        frame_set_flow(frame, n % o.flows);
         frame_fill(frame, o.size, o.stream, o.first + n, now_ns());
         if (send(fd, frame, o.size, 0) == (ssize_t) o.size) {
             sent++;
