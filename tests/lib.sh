@@ -173,7 +173,8 @@ port_add() {
 
 # interface NAME COLUMN[:KEY]: prints it, without quotes; nothing if not set.
 interface() {
-    vsctl --if-exists get interface "$1" "$2" | sed 's/^"\(.*\)"$/\1/; s/^\[\]$//'
+    vsctl --if-exists get interface "$1" "$2" |
+        sed 's/^"\(.*\)"$/\1/; s/^\[\]$//'
 }
 
 # counter PORT NAME: one of afxdp-fast/show, all queues together.
@@ -188,9 +189,9 @@ forward() {
     ovs-ofctl add-flow "$1" "in_port=$3,actions=output:$2"
 }
 
-# unexpected_log: prints what the daemon logged at WARN or above, without what a
-# busy machine (timeval, ovs_rcu) or a port that goes under traffic (xlate_key)
-# make OVS say, whatever the ports' type.
+# unexpected_log: prints what the daemon logged at WARN or above, without what
+# a busy machine (timeval, ovs_rcu) or a port that goes under traffic
+# (xlate_key) make OVS say, whatever the ports' type.
 unexpected_log() {
     grep -E '\|(WARN|ERR|EMER)\|' "$dir/ovs-vswitchd.log" |
         grep -vE '\|(timeval|ovs_rcu.*)\||xlate_key failed \(No such device\)'
