@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# "make -C STAGE -f tests/unit/unit.mk" builds the unit tests in the folder
+# unit/ of a staged OVS tree, with the flags, headers and libraries of OVS.
+# Each build has a folder: unit/BUILD/test-NAME.
+
+unit_src := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
+
+include GNUmakefile
+
+# The builds, their flags and their programs.  In "leak", one frame in a
+# million that the test frees is lost.
+unit_flags_plain =
+unit_flags_debug = -DAFXDP_FAST_DEBUG
+unit_flags_leak = -DUNIT_LOSE_ONE_IN=1000000
+unit_flags_tsan = -fsanitize=thread
+unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
+
+unit_all := pool rings options memory rx tx
+unit_programs := \
+	$(unit_all:%=unit/plain/test-%) \
+	$(unit_all:%=unit/asan/test-%) \
+	unit/debug/test-pool unit/leak/test-pool \
+	unit/tsan/test-pool unit/tsan/test-rings
+
+.PHONY: unit
+unit: $(unit_programs)
+
+# What a program is made of, besides test-NAME.c and unit.c: files of the
+# test, of ours, and, where a sanitizer has to see what they do, of OVS.
+unit_ours_pool := frame-pool frame-memory
+unit_ours_options := port-config
+unit_ours_memory := frame-memory
+unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
+unit_ours_tx := $(unit_ours_rx)
+unit_test_pool := pool-model
+unit_test_rx := fake-kernel
+unit_test_tx := fake-kernel
+unit_ovs_pool := dp-packet
+unit_ovs_rx := dp-packet
+unit_ovs_tx := dp-packet
+
+# The system calls that the fake kernel serves.
+unit_wrap_rx := sendto recvfrom
+unit_wrap_tx := $(unit_wrap_rx)
+unit_wrap_memory := memfd_create
+
+unit_libs = lib/.libs/libopenvswitch.a \
+	$(wildcard lib/.libs/libopenvswitchavx512.a) lib/.libs/libsflow.a
+
+# $(call unit_objects,BUILD,NAME)
+unit_objects = $(patsubst %,unit/$1/%.o,test-$2 unit $(unit_test_$2) \
+	$(unit_ours_$2) $(unit_ovs_$2))
+
+define unit_rule
+unit/$1/test-$2: $$(call unit_objects,$1,$2) $$(unit_libs)
+	$$(AM_V_CCLD)$$(CC) $$(CFLAGS) $$(unit_flags_$1) -o $$@ \
+		$$(unit_wrap_$2:%=-Wl,--wrap=%) $$^ \
+		$$(SSL_LIBS) $$(CAPNG_LDADD) $$(LIBS) -lpthread -lrt
+endef
+$(foreach program,$(unit_programs),$(eval $(call unit_rule,$(word 2,\
+	$(subst /, ,$(program))),$(patsubst test-%,%,$(notdir $(program))))))
+
+define unit_compile
+	@mkdir -p $(@D)
+	$(AM_V_CC)$(COMPILE) $(unit_flags_$(word 2,$(subst /, ,$@))) \
+		-I$(unit_src) -MT $@ -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+endef
+$(foreach build,plain debug leak tsan asan,$(eval \
+	unit/$(build)/%.o: $(unit_src)/%.c $(unit_src)/unit.mk ; $$(unit_compile)))
+$(foreach build,plain debug leak tsan asan,$(eval \
+	unit/$(build)/%.o: lib/%.c $(unit_src)/unit.mk ; $$(unit_compile)))
+-include $(wildcard unit/*/*.d)
