@@ -147,6 +147,33 @@ open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
     return 0;
 }
 
+/* Brings the live port 'dev' to 'config', at once or by a reconfiguration,
+ * during which OVS drops what goes to the port.  Returns NULL or what is
+ * wrong, which the caller frees. */
+static char *
+change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
+{
+    struct netdev *netdev = &dev->lin.up;
+    char *error = NULL;
+
+    if (config->hints != dev->port->config.hints) {
+        ovs_mutex_lock(&dev->mutex);
+        xdp_port_set_hints(dev->port, config->hints, &error);
+        ovs_mutex_unlock(&dev->mutex);
+        netdev_change_seq_changed(netdev);
+    }
+    dev->requested.hints = config->hints;
+    if (!port_config_equal(config, &dev->requested)) {
+        dev->requested = *config;
+        dev->config_pending = true;
+        netdev_request_reconfigure(netdev);
+    } else if (!error && !port_config_equal(config, &dev->port->config)) {
+        /* The device has refused these options before, and said why. */
+        error = nullable_xstrdup(dev->config_error);
+    }
+    return error;
+}
+
 /* OVS deletes a port whose set_config() fails.  So it does only while the
  * port is being made; afterwards a wrong option changes nothing, returns 0
  * and stands in status:config-error. */
@@ -175,15 +202,11 @@ afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
         if (retval) {
             return retval;
         }
-    } else if (!port_config_equal(&config, &dev->requested)) {
-        dev->requested = config;
-        dev->config_pending = true;
-        netdev_request_reconfigure(netdev);
-    } else if (!port_config_equal(&config, &dev->port->config)) {
-        /* The device has refused these options before, and said why. */
-        return 0;
+    } else {
+        error = change_port(dev, &config);
     }
-    set_config_error(dev, port_config_unknown_options(options));
+    set_config_error(dev, (error ? error
+                           : port_config_unknown_options(options)));
     return 0;
 }
 
@@ -214,6 +237,13 @@ afxdp_fast_reconfigure(struct netdev *netdev)
      * thread then has its own id and OVS takes no lock around send(). */
     netdev->n_rxq = dev->port->n_queues;
     netdev->n_txq = dev->requested_n_txq;
+    if (!dev->port->n_queues) {
+        /* The device takes no options any more.  OVS removes the port from
+         * the datapath, and the next options bring it up anew or say why
+         * not. */
+        xdp_port_close(dev->port);
+        dev->port = NULL;
+    }
     ovs_mutex_unlock(&dev->mutex);
 
     if (error) {
@@ -221,7 +251,7 @@ afxdp_fast_reconfigure(struct netdev *netdev)
     } else {
         netdev_change_seq_changed(netdev);
     }
-    return netdev->n_rxq ? 0 : ENODEV;
+    return dev->port ? 0 : ENODEV;
 }
 
 static int

@@ -275,21 +275,6 @@ needs_new_sockets(const struct port_config *a, const struct port_config *b)
             || a->n_frames != b->n_frames);
 }
 
-static int
-set_hints(struct xdp_port *port, bool hints, char **errp)
-{
-    int error = xdp_program_replace(port->program, hints, errp);
-
-    if (!error) {
-        port->config.hints = hints;
-        for (uint32_t i = 0; i < port->n_queues; i++) {
-            xsk_set_cookie(port->queues[i], (hints
-                           ? xdp_program_cookie(port->program) : 0));
-        }
-    }
-    return error;
-}
-
 /* Replaces all sockets, and the program where the mode asks for it.  The
  * queues are gone in between: their frames are dropped. */
 static int
@@ -302,6 +287,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
 
     close_queues(port, 0);
     port->config = *config;
+    port->config.hints = old.hints;
     error = attach(port, n_queues, errp);
     if (error) {
         char *again = NULL;
@@ -311,6 +297,25 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
             VLOG_ERR("%s: port is down: neither the new options work nor "
                      "those in force before: %s", port->ifname, again);
             free(again);
+        }
+    }
+    return error;
+}
+
+/* Makes the program write 'hints' or not, by putting another one in its place,
+ * without a gap.  Returns 0, or a positive errno and why in '*errp', which the
+ * caller frees; nothing has changed then.  Main thread; others may receive
+ * and send meanwhile, they pass over the hints of the program that is gone. */
+int
+xdp_port_set_hints(struct xdp_port *port, bool hints, char **errp)
+{
+    int error = xdp_program_replace(port->program, hints, errp);
+
+    if (!error) {
+        port->config.hints = hints;
+        for (uint32_t i = 0; i < port->n_queues; i++) {
+            xsk_set_cookie(port->queues[i], (hints
+                           ? xdp_program_cookie(port->program) : 0));
         }
     }
     return error;
@@ -342,8 +347,8 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
 /* Brings 'port' to 'config'.  Returns 0, or a positive errno and why in
  * '*errp', which the caller frees; the port then goes on with what was in
  * force, or, should the device refuse that too, has no queues.  Only what
- * differs is touched: the number of queues and the hints change without a gap
- * on the queues that stay. */
+ * differs is touched: the number of queues changes without a gap on those
+ * that stay.  The hints are not looked at: see xdp_port_set_hints(). */
 int
 xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
                      char **errp)
@@ -359,9 +364,6 @@ xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
         return replace_sockets(port, config, n_queues, errp);
     }
     error = set_n_queues(port, n_queues, errp);
-    if (!error && config->hints != port->config.hints) {
-        error = set_hints(port, config->hints, errp);
-    }
     if (!error) {
         port->config.n_rxq = config->n_rxq;
     }

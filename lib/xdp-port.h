@@ -6,7 +6,8 @@
 /* A device with our XDP program on it and a socket on each of its queues: the
  * choice of the mode, and the order in which things come and go.
  *
- * Thread rule: main thread, while nobody receives or sends on the port. */
+ * Thread rule: main thread, while nobody receives or sends on the port, where
+ * not said otherwise. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@ int xdp_port_open(const char *ifname, int ifindex, int numa_node,
                   char **errp);
 bool xdp_port_check(const struct xdp_port *, const struct port_config *,
                     char **errp);
+int xdp_port_set_hints(struct xdp_port *, bool hints, char **errp);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
                          char **errp);
 void xdp_port_close(struct xdp_port *);

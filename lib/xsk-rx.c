@@ -52,18 +52,18 @@ xsk_refill(struct xsk *xsk)
     xsk_ring_submit(&xsk->fill);
 }
 
-/* Takes over the hints in front of 'packet' if the port's current program
+/* Takes over the hints in front of 'packet' if the program with 'cookie'
  * wrote them, and spoils them: frames go from port to port, and a program
  * that writes none leaves old ones standing. */
 static inline bool
-accept_hints(struct xsk *xsk, struct dp_packet *packet)
+accept_hints(struct dp_packet *packet, uint64_t cookie)
 {
     struct xdp_hints *area, hints;
 
     area = ALIGNED_CAST(struct xdp_hints *,
                         (uint8_t *) dp_packet_data(packet) - sizeof *area);
     memcpy(&hints, area, sizeof hints);
-    if (hints.cookie != xsk->cookie) {
+    if (hints.cookie != cookie) {
         return false;
     }
     memset(area, 0, sizeof hints.cookie);
@@ -120,18 +120,20 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
 {
     uint32_t n = xsk_ring_available(&xsk->rx, NETDEV_MAX_BURST);
     uint32_t n_hints = 0;
+    uint64_t cookie;
 
     if (!n) {
         rx_idle(xsk);
         return;
     }
+    atomic_read_relaxed(&xsk->cookie, &cookie);
     xsk->n_idle_polls = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct xdp_desc *desc = xsk_ring_take_desc(&xsk->rx);
         struct dp_packet *packet = init_packet(xsk, desc->addr, desc->len);
 
-        if (xsk->cookie) {
-            n_hints += accept_hints(xsk, packet);
+        if (cookie) {
+            n_hints += accept_hints(packet, cookie);
         }
         batch->packets[i] = packet;
     }

@@ -322,11 +322,11 @@ xsk_close(struct xsk *xsk)
 }
 
 /* Makes 'xsk' accept the hints of the program with 'cookie' only, or none for
- * 0.  Main thread, while nobody receives. */
+ * 0, from the next batch on.  Any thread. */
 void
 xsk_set_cookie(struct xsk *xsk, uint64_t cookie)
 {
-    xsk->cookie = cookie;
+    atomic_store_relaxed(&xsk->cookie, cookie);
 }
 
 /* Stores in 'counters' what was counted for 'xsk', by us and by the kernel.

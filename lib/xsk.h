@@ -9,7 +9,7 @@
  *
  * Thread rule: xsk_open() to xsk_close() in the main thread while nobody
  * receives or sends; xsk_rx() from one thread at a time, the poller of the
- * queue; xsk_tx() and xsk_get_stats() from any. */
+ * queue; the others from any. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,12 +89,13 @@ struct xsk_opts {
 typedef atomic_uint64_t xsk_counter;
 
 struct xsk {
-    /* Constant while the socket is open. */
+    /* Constant while the socket is open, but for the cookie. */
     struct frame_zone *zone;
     int fd;
     uint32_t queue;
     uint32_t n_rx_desc;
-    uint64_t cookie;            /* Of hints to accept, 0 for none. */
+    atomic_uint64_t cookie;     /* Of hints to accept, 0 for none.  Changes
+                                 * when the program is replaced. */
 
     /* Receive: written by the poller. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct xsk_ring rx;
