@@ -101,6 +101,20 @@ map_aligned(int fd, struct frame_memory *memory)
     return 0;
 }
 
+/* Asks for the 'size' bytes at 'base', not touched yet, to come from
+ * 'numa_node', if there is one of that number.  Preferred, not bound: a node
+ * without memory left gives slower frames, never a port that does not come
+ * up.  Any thread. */
+void
+frame_memory_prefer_node(void *base, size_t size, int numa_node)
+{
+    if (numa_node >= 0 && numa_available() >= 0
+        && numa_node <= numa_max_node()) {
+        numa_set_bind_policy(0);
+        numa_tonode_memory(base, size, numa_node);
+    }
+}
+
 /* Maps 'memory->size' bytes of kind 'memory->kind' on 'numa_node'. */
 static int
 map_kind(struct frame_memory *memory, int numa_node)
@@ -121,13 +135,7 @@ map_kind(struct frame_memory *memory, int numa_node)
         return error;
     }
 
-    if (numa_node >= 0 && numa_available() >= 0
-        && numa_node <= numa_max_node()) {
-        /* Preferred, not bound: a node without memory left gives slower
-         * frames, never a port that does not come up. */
-        numa_set_bind_policy(0);
-        numa_tonode_memory(memory->base, memory->size, numa_node);
-    }
+    frame_memory_prefer_node(memory->base, memory->size, numa_node);
     if (memory->kind == FRAME_MEMORY_THP) {
         madvise(memory->base, memory->size, MADV_HUGEPAGE);
     }

@@ -28,6 +28,7 @@ struct frame_memory {
 };
 
 int frame_memory_map(size_t size, int numa_node, struct frame_memory *);
+void frame_memory_prefer_node(void *, size_t size, int numa_node);
 void frame_memory_unmap(struct frame_memory *);
 const char *frame_memory_kind_to_string(enum frame_memory_kind);
 

@@ -120,6 +120,8 @@ cache_spill(struct frame_zone *zone, struct frame_cache *cache)
     size_t slab = FRAME_SLAB * sizeof *cache->indexes;
 
     ovs_mutex_lock(&zone->mutex);
+    /* More free frames than frames: one was freed twice. */
+    ovs_assert(zone->n_list + FRAME_SLAB <= zone->n_frames);
     memcpy(&zone->list[zone->n_list], cache->indexes, slab);
     zone->n_list += FRAME_SLAB;
     memcpy(cache->indexes, &cache->indexes[FRAME_SLAB], slab);
@@ -292,6 +294,7 @@ frames_create(struct frame_zone *zone, uint32_t n_frames)
         return NULL;
     }
     madvise(frames, size, MADV_HUGEPAGE);
+    frame_memory_prefer_node(frames, size, zone->numa_node);
     for (uint32_t i = 0; i < n_frames; i++) {
         struct frame *frame = &frames[i];
 
@@ -314,13 +317,13 @@ zone_create(struct frame_zone *zone, uint32_t n_frames, int numa_node)
     if (error) {
         return error;
     }
+    zone->numa_node = numa_node;
     zone->frames = frames_create(zone, n_frames);
     if (!zone->frames) {
         frame_memory_unmap(&zone->memory);
         return ENOMEM;
     }
     zone->n_frames = n_frames;
-    zone->numa_node = numa_node;
 #ifdef AFXDP_FAST_DEBUG
     zone->states = xzalloc(n_frames);
 #endif
@@ -417,11 +420,14 @@ zones_sweep(void)
     }
 }
 
-/* What of a zone's frames may be reserved. */
+/* What of a zone of 'n_frames' may be reserved when 'n_caches' threads keep
+ * free frames of it for themselves. */
 static uint32_t
-zone_capacity(uint32_t n_frames)
+zone_capacity(uint32_t n_frames, size_t n_caches)
 {
-    return n_frames - n_frames / FRAME_ZONE_SLACK;
+    size_t slack = MAX(n_frames / FRAME_ZONE_SLACK, n_caches * 2 * FRAME_SLAB);
+
+    return n_frames - MIN(n_frames, slack);
 }
 
 /* Returns a zone on 'numa_node' that has 'n_reserved' frames to promise. */
@@ -431,13 +437,15 @@ zone_find(uint32_t n_reserved, int numa_node)
 {
     for (struct frame_zone *zone = zones; zone < &zones[FRAME_N_ZONES];
          zone++) {
-        uint32_t taken;
+        uint32_t taken, capacity;
 
         if (zone_exists(zone) && zone->numa_node == numa_node) {
             ovs_mutex_lock(&zone->mutex);
             taken = zone->n_reserved;
+            capacity = zone_capacity(zone->n_frames,
+                                     ovs_list_size(&zone->caches));
             ovs_mutex_unlock(&zone->mutex);
-            if (taken + n_reserved <= zone_capacity(zone->n_frames)) {
+            if (taken + n_reserved <= capacity) {
                 return zone;
             }
         }
@@ -465,10 +473,11 @@ zone_grow(uint32_t n_reserved, int numa_node, struct frame_zone **zonep)
         }
     }
     n_frames = MIN(MAX(n_frames, FRAME_ZONE_MIN), FRAME_ZONE_MAX);
-    while (zone_capacity(n_frames) < n_reserved && n_frames < FRAME_ZONE_MAX) {
-        n_frames *= 2;
+    while (zone_capacity(n_frames, 0) < n_reserved
+           && n_frames < FRAME_ZONE_MAX) {
+        n_frames = MIN(2 * n_frames, FRAME_ZONE_MAX);
     }
-    while (free_slot && zone_capacity(n_frames) >= n_reserved) {
+    while (free_slot && zone_capacity(n_frames, 0) >= n_reserved) {
         error = zone_create(free_slot, n_frames, numa_node);
         if (error != ENOMEM) {
             break;

@@ -69,8 +69,9 @@
 /* Zones that there can be: 4 million frames, 16 GB. */
 #define FRAME_N_ZONES 64
 
-/* The part of a zone that no queue may reserve, one in so many: it feeds the
- * threads' caches and what OVS holds for long. */
+/* The part of a zone that no queue may reserve, one in so many (more where
+ * many threads cache its frames): it feeds the threads' caches and what OVS
+ * holds for long. */
 #define FRAME_ZONE_SLACK 8
 
 /* What OVS sees of a frame, and what we keep beside it.  The fields in front

@@ -21,43 +21,6 @@ VLOG_DEFINE_THIS_MODULE(xdp_port);
 
 /* Queues. */
 
-static int
-open_queue(struct xdp_port *port, uint32_t queue, char **errp)
-{
-    const struct xsk_opts opts = {
-        .ifname = port->ifname,
-        .ifindex = port->ifindex,
-        .queue = queue,
-        .copy_mode = (port->mode == XDP_MODE_NATIVE_ZEROCOPY
-                      ? XSK_ZEROCOPY : XSK_COPY),
-        .n_rx_desc = port->config.n_rxq_desc,
-        .n_tx_desc = port->config.n_txq_desc,
-        .n_frames = port->config.n_frames,
-        .numa_node = port->numa_node,
-    };
-    struct xsk *xsk;
-    int error;
-
-    error = xsk_open(&opts, &xsk, errp);
-    if (error) {
-        return error;
-    }
-    xsk_set_cookie(xsk, (port->config.hints
-                         ? xdp_program_cookie(port->program) : 0));
-    error = xdp_program_set_socket(port->program, queue, xsk->fd);
-    if (error) {
-        *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
-                          "program's map failed (%s)", port->ifname, queue,
-                          ovs_strerror(error));
-        xsk_close(xsk);
-        return error;
-    }
-    port->queues = xrealloc(port->queues,
-                            (port->n_queues + 1) * sizeof *port->queues);
-    port->queues[port->n_queues++] = xsk;
-    return 0;
-}
-
 /* Closes queues until 'n' are left.  First none of them gets frames any more,
  * then they are drained, then closed. */
 static void
@@ -78,6 +41,45 @@ close_queues(struct xdp_port *port, uint32_t n)
     }
 }
 
+/* Opens one more queue. */
+static int
+open_queue(struct xdp_port *port, char **errp)
+{
+    uint32_t queue = port->n_queues;
+    const struct xsk_opts opts = {
+        .ifname = port->ifname,
+        .ifindex = port->ifindex,
+        .queue = queue,
+        .copy_mode = (port->mode == XDP_MODE_NATIVE_ZEROCOPY
+                      ? XSK_ZEROCOPY : XSK_COPY),
+        .n_rx_desc = port->config.n_rxq_desc,
+        .n_tx_desc = port->config.n_txq_desc,
+        .n_frames = port->config.n_frames,
+        .numa_node = port->numa_node,
+    };
+    struct xsk *xsk;
+    int error;
+
+    error = xsk_open(&opts, &xsk, errp);
+    if (error) {
+        return error;
+    }
+    xsk_set_cookie(xsk, (port->config.hints
+                         ? xdp_program_cookie(port->program) : 0));
+    port->queues = xrealloc(port->queues,
+                            (port->n_queues + 1) * sizeof *port->queues);
+    port->queues[port->n_queues++] = xsk;
+
+    error = xdp_program_set_socket(port->program, queue, xsk->fd);
+    if (error) {
+        *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
+                          "program's map failed (%s)", port->ifname, queue,
+                          ovs_strerror(error));
+        close_queues(port, queue);
+    }
+    return error;
+}
+
 /* Opens or closes queues until 'n' are there.  On failure those that were
  * there before are still there. */
 static int
@@ -87,7 +89,7 @@ set_n_queues(struct xdp_port *port, uint32_t n, char **errp)
 
     close_queues(port, MIN(n, n_before));
     while (port->n_queues < n) {
-        int error = open_queue(port, port->n_queues, errp);
+        int error = open_queue(port, errp);
 
         if (error) {
             close_queues(port, n_before);

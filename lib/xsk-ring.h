@@ -41,7 +41,9 @@ xsk_ring_size(const struct xsk_ring *ring)
     return ring->mask + 1;
 }
 
-/* Returns true if the kernel asks to be woken by a system call. */
+/* Returns true if the kernel asks to be woken by a system call.  After
+ * xsk_ring_submit() ask only behind a full barrier: the kernel sets the flag
+ * and then looks at the ring once more. */
 static inline bool
 xsk_ring_needs_wakeup(const struct xsk_ring *ring)
 {
@@ -51,20 +53,8 @@ xsk_ring_needs_wakeup(const struct xsk_ring *ring)
 
 /* Producer's side: fill and tx. */
 
-/* Returns how many entries there is room for, up to 'n'. */
-static inline uint32_t
-xsk_ring_room(struct xsk_ring *ring, uint32_t n)
-{
-    uint32_t room = xsk_ring_size(ring) - (ring->local - ring->seen);
-
-    if (room < n) {
-        ring->seen = __atomic_load_n(ring->theirs, __ATOMIC_ACQUIRE);
-        room = xsk_ring_size(ring) - (ring->local - ring->seen);
-    }
-    return MIN(room, n);
-}
-
-/* Writes the next entry of the fill ring; the caller knows of the room. */
+/* Writes the next entry of the fill ring; the caller's account of frames says
+ * that there is room. */
 static inline void
 xsk_ring_put_addr(struct xsk_ring *ring, uint64_t addr)
 {
@@ -73,7 +63,7 @@ xsk_ring_put_addr(struct xsk_ring *ring, uint64_t addr)
     addrs[ring->local++ & ring->mask] = addr;
 }
 
-/* Writes the next entry of the tx ring; the caller knows of the room. */
+/* Writes the next entry of the tx ring, likewise. */
 static inline void
 xsk_ring_put_desc(struct xsk_ring *ring, uint64_t addr, uint32_t len)
 {

@@ -147,6 +147,8 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
 
     xsk_refill(xsk);
     if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
+        /* Without the barrier: should the flag be missed, the next poll, of a
+         * ring that is then empty, finds it. */
         wake_rx(xsk);
     }
 }

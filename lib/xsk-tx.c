@@ -55,6 +55,7 @@ kick(struct xsk *xsk)
     uint32_t left = xsk_ring_pending(&xsk->tx);
     uint32_t max_kicks = left / MIN_FRAMES_PER_KICK + 1;
 
+    atomic_thread_fence(memory_order_seq_cst);
     for (uint32_t i = 0; left && i < max_kicks; i++) {
         uint32_t before = left;
 

@@ -14,6 +14,14 @@
 
 #define SIZE 8
 
+/* Room of a ring that we produce for, up to 'n', as the account of frames
+ * keeps it. */
+static uint32_t
+ring_room(struct xsk_ring *ring, uint32_t n)
+{
+    return MIN(n, xsk_ring_size(ring) - xsk_ring_pending(ring));
+}
+
 /* Two ends of one ring in memory: 'in' is the producer's, 'out' the
  * consumer's. */
 static uint32_t producer, consumer, flags;
@@ -65,10 +73,10 @@ empty_ring(void)
     CHECK_INT(xsk_ring_size(&in), SIZE);
     CHECK_INT(xsk_ring_available(&out, 1), 0);
     CHECK_INT(xsk_ring_available(&out, SIZE), 0);
-    CHECK_INT(xsk_ring_room(&in, 0), 0);
-    CHECK_INT(xsk_ring_room(&in, 3), 3);
-    CHECK_INT(xsk_ring_room(&in, SIZE), SIZE);
-    CHECK_INT(xsk_ring_room(&in, 1000), SIZE);
+    CHECK_INT(ring_room(&in, 0), 0);
+    CHECK_INT(ring_room(&in, 3), 3);
+    CHECK_INT(ring_room(&in, SIZE), SIZE);
+    CHECK_INT(ring_room(&in, 1000), SIZE);
     CHECK_INT(xsk_ring_pending(&in), 0);
 }
 
@@ -77,17 +85,17 @@ full_ring(void)
 {
     start_at(0);
     put(100, SIZE);
-    CHECK_INT(xsk_ring_room(&in, 1), 0);
-    CHECK_INT(xsk_ring_room(&in, SIZE), 0);
+    CHECK_INT(ring_room(&in, 1), 0);
+    CHECK_INT(ring_room(&in, SIZE), 0);
     CHECK_INT(xsk_ring_pending(&in), SIZE);
     CHECK_INT(xsk_ring_available(&out, 3), 3);
     CHECK_INT(xsk_ring_available(&out, 1000), SIZE);
     take(100, 1);
-    CHECK_INT(xsk_ring_room(&in, SIZE), 1);
+    CHECK_INT(ring_room(&in, SIZE), 1);
     CHECK_INT(xsk_ring_pending(&in), SIZE - 1);
     take(101, SIZE - 1);
     CHECK_INT(xsk_ring_available(&out, 1), 0);
-    CHECK_INT(xsk_ring_room(&in, SIZE), SIZE);
+    CHECK_INT(ring_room(&in, SIZE), SIZE);
 }
 
 static void
@@ -96,13 +104,13 @@ unseen_before_submit(void)
     start_at(0);
     xsk_ring_put_addr(&in, 1);
     CHECK_INT(xsk_ring_available(&out, 1), 0);
-    CHECK_INT(xsk_ring_room(&in, SIZE), SIZE - 1);
+    CHECK_INT(ring_room(&in, SIZE), SIZE - 1);
     xsk_ring_submit(&in);
     CHECK_INT(xsk_ring_available(&out, 1), 1);
     CHECK_INT(xsk_ring_take_addr(&out), 1);
-    CHECK_INT(xsk_ring_room(&in, SIZE), SIZE - 1);
+    CHECK_INT(ring_room(&in, SIZE), SIZE - 1);
     xsk_ring_release(&out);
-    CHECK_INT(xsk_ring_room(&in, SIZE), SIZE);
+    CHECK_INT(ring_room(&in, SIZE), SIZE);
 }
 
 static void
@@ -111,16 +119,16 @@ wraps_around(void)
     for (uint32_t before = 0; before <= 2 * SIZE; before++) {
         start_at(-before);
         for (uint64_t i = 0; i < 4 * SIZE; i += 5) {
-            CHECK_INT(xsk_ring_room(&in, 5), 5);
+            CHECK_INT(ring_room(&in, 5), 5);
             put(i, 5);
-            CHECK_INT(xsk_ring_room(&in, SIZE), SIZE - 5);
+            CHECK_INT(ring_room(&in, SIZE), SIZE - 5);
             CHECK_INT(xsk_ring_pending(&in), 5);
             CHECK_INT(xsk_ring_available(&out, SIZE), 5);
             take(i, 5);
         }
-        CHECK_INT(xsk_ring_room(&in, SIZE), SIZE);
+        CHECK_INT(ring_room(&in, SIZE), SIZE);
         put(0, SIZE);
-        CHECK_INT(xsk_ring_room(&in, 1), 0);
+        CHECK_INT(ring_room(&in, 1), 0);
         CHECK_INT(xsk_ring_available(&out, 1000), SIZE);
         take(0, SIZE);
         CHECK_INT(xsk_ring_available(&out, 1), 0);
@@ -170,7 +178,7 @@ produce(void *aux OVS_UNUSED)
     uint64_t i = 0;
 
     while (i < N_PASSED) {
-        uint32_t n = xsk_ring_room(&in, 1 + unit_random(&random, SIZE));
+        uint32_t n = ring_room(&in, 1 + unit_random(&random, SIZE));
 
         n = MIN(n, N_PASSED - i);
         for (uint32_t j = 0; j < n; j++, i++) {
@@ -209,7 +217,7 @@ two_threads(void)
     }
     pthread_join(thread, NULL);
     CHECK_INT(xsk_ring_available(&out, 1), 0);
-    CHECK_INT(xsk_ring_room(&in, SIZE), SIZE);
+    CHECK_INT(ring_room(&in, SIZE), SIZE);
 }
 
 int
