@@ -21,19 +21,38 @@ VLOG_DEFINE_THIS_MODULE(xdp_port);
 
 /* Queues. */
 
+/* Lets the program's frames of queue 'i' go to its socket, and the socket
+ * believe the program's hints. */
+static int
+enter_queue(struct xdp_port *port, uint32_t i, char **errp)
+{
+    struct xsk *xsk = port->queues[i];
+    int error;
+
+    xsk_set_cookie(xsk, (port->config.hints
+                         ? xdp_program_cookie(port->program) : 0));
+    error = xdp_program_set_socket(port->program, i, xsk->fd);
+    if (error) {
+        *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
+                          "program's map failed (%s)", port->ifname, i,
+                          ovs_strerror(error));
+    }
+    return error;
+}
+
 /* Closes queues until 'n' are left.  First none of them gets frames any more,
  * then they are drained, then closed. */
 static void
 close_queues(struct xdp_port *port, uint32_t n)
 {
-    for (uint32_t i = n; i < port->n_queues; i++) {
+    for (uint32_t i = n; port->program && i < port->n_queues; i++) {
         xdp_program_clear_socket(port->program, i);
     }
     for (uint32_t i = n; i < port->n_queues; i++) {
         xsk_tx_drain(port->queues[i]);
         xsk_shut(port->queues[i]);
     }
-    if (port->n_queues > n && port->mode == XDP_MODE_NATIVE_ZEROCOPY) {
+    if (port->n_queues > n && port->copy_mode == XSK_ZEROCOPY) {
         xnanosleep_no_quiesce(ZEROCOPY_STOP_MS * 1000LL * 1000);
     }
     while (port->n_queues > n) {
@@ -41,7 +60,7 @@ close_queues(struct xdp_port *port, uint32_t n)
     }
 }
 
-/* Opens one more queue. */
+/* Opens one more queue and, if the program is there, enters it. */
 static int
 open_queue(struct xdp_port *port, char **errp)
 {
@@ -50,8 +69,7 @@ open_queue(struct xdp_port *port, char **errp)
         .ifname = port->ifname,
         .ifindex = port->ifindex,
         .queue = queue,
-        .copy_mode = (port->mode == XDP_MODE_NATIVE_ZEROCOPY
-                      ? XSK_ZEROCOPY : XSK_COPY),
+        .copy_mode = port->copy_mode,
         .n_rx_desc = port->config.n_rxq_desc,
         .n_tx_desc = port->config.n_txq_desc,
         .n_frames = port->config.n_frames,
@@ -64,20 +82,10 @@ open_queue(struct xdp_port *port, char **errp)
     if (error) {
         return error;
     }
-    xsk_set_cookie(xsk, (port->config.hints
-                         ? xdp_program_cookie(port->program) : 0));
     port->queues = xrealloc(port->queues,
                             (port->n_queues + 1) * sizeof *port->queues);
     port->queues[port->n_queues++] = xsk;
-
-    error = xdp_program_set_socket(port->program, queue, xsk->fd);
-    if (error) {
-        *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
-                          "program's map failed (%s)", port->ifname, queue,
-                          ovs_strerror(error));
-        close_queues(port, queue);
-    }
-    return error;
+    return port->program ? enter_queue(port, queue, errp) : 0;
 }
 
 /* Opens or closes queues until 'n' are there.  On failure those that were
@@ -108,6 +116,12 @@ attach_mode(enum xdp_mode mode)
             ? XDP_ATTACH_GENERIC : XDP_ATTACH_NATIVE);
 }
 
+static enum xsk_copy_mode
+copy_mode(enum xdp_mode mode)
+{
+    return mode == XDP_MODE_NATIVE_ZEROCOPY ? XSK_ZEROCOPY : XSK_COPY;
+}
+
 /* Returns why the kernel, by its own word, cannot do 'mode' on the device, or
  * NULL if it can or does not tell.  The caller frees it. */
 static char *
@@ -136,26 +150,39 @@ is_hopeless(int error)
 }
 
 static void
-detach(struct xdp_port *port)
+detach_program(struct xdp_port *port)
 {
-    close_queues(port, 0);
     xdp_program_detach(port->program);
     port->program = NULL;
 }
 
-/* Attaches the program, unless it is there in the same way from a mode tried
- * before, and opens all queues in 'mode'. */
 static int
-try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
-         char **errp)
+attach_program(struct xdp_port *port, char **errp)
 {
     const struct xdp_program_opts opts = {
         .ifname = port->ifname,
         .ifindex = port->ifindex,
-        .mode = attach_mode(mode),
+        .mode = attach_mode(port->mode),
         .n_queues = PORT_MAX_RXQ,
         .hints = port->config.hints,
     };
+    int error;
+
+    error = xdp_program_attach(&opts, &port->program, errp);
+    for (uint32_t i = 0; !error && i < port->n_queues; i++) {
+        error = enter_queue(port, i, errp);
+    }
+    return error;
+}
+
+/* Opens all queues and attaches the program in 'mode', as far as that is not
+ * done by a mode tried before.  The sockets come first: should they fail, the
+ * device has not been touched (attaching may take its link down and up, and
+ * OVS tries a port again when its link changes). */
+static int
+try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
+         char **errp)
+{
     int error;
 
     /* Zero copy is what the kernel itself goes by the driver's word for;
@@ -166,18 +193,27 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
             return EOPNOTSUPP;
         }
     }
-    if (port->program && xdp_program_mode(port->program) != opts.mode) {
-        detach(port);
+    if (port->copy_mode != copy_mode(mode)) {
+        close_queues(port, 0);
+    }
+    if (port->program
+        && xdp_program_mode(port->program) != attach_mode(mode)) {
+        detach_program(port);
     }
     port->mode = mode;
-    if (!port->program) {
-        error = xdp_program_attach(&opts, &port->program, errp);
-        if (error) {
-            port->program = NULL;
-            return error;
-        }
+    port->copy_mode = copy_mode(mode);
+    error = set_n_queues(port, n_queues, errp);
+    if (!error && !port->program) {
+        error = attach_program(port, errp);
     }
-    return set_n_queues(port, n_queues, errp);
+    return error;
+}
+
+static void
+detach(struct xdp_port *port)
+{
+    close_queues(port, 0);
+    detach_program(port);
 }
 
 /* Brings the port up in the configured mode, or in the best that works.  On
@@ -336,9 +372,12 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
         char *lack = explain_lack(port, config->xdp_mode);
 
         if (lack) {
-            *errp = xasprintf("xdp-mode=%s: %s; best-effort and generic are "
-                              "allowed", xdp_mode_to_string(config->xdp_mode),
-                              lack);
+            char *native = explain_lack(port, XDP_MODE_NATIVE);
+
+            *errp = xasprintf("xdp-mode=%s: %s; must be best-effort, %s"
+                              "generic", xdp_mode_to_string(config->xdp_mode),
+                              lack, native ? "or " : "native or ");
+            free(native);
             free(lack);
             return false;
         }
@@ -377,9 +416,7 @@ void
 xdp_port_close(struct xdp_port *port)
 {
     if (port) {
-        if (port->program) {
-            detach(port);
-        }
+        detach(port);
         free(port->queues);
         free(port->fallback_reason);
         free(port->ifname);

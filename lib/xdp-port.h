@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "port-config.h"
+#include "xsk.h"
 
 struct xdp_program;
-struct xsk;
 
 struct xdp_port {
     char *ifname;
@@ -24,6 +24,7 @@ struct xdp_port {
 
     struct port_config config;  /* In force. */
     enum xdp_mode mode;         /* Never XDP_MODE_BEST_EFFORT. */
+    enum xsk_copy_mode copy_mode;       /* Of all queues. */
     char *fallback_reason;      /* Why no better mode, or NULL. */
 
     struct xdp_program *program;
