@@ -20,6 +20,9 @@ struct gen_state state;
  * volatile data byte by byte. */
 union gen_headers headers;
 
+/* The flow of each frame, by sequence number, if config.by_table. */
+__u32 flow_table[GEN_TABLE_SIZE];
+
 /* Returns the frames to send in the batch that begins now. */
 static __always_inline __u32
 next_burst(void)
@@ -38,11 +41,19 @@ next_burst(void)
     if (config.interval) {
         __u64 paced = (now - state.start) / config.interval + 1;
 
+        /* A burst at full speed after a pause is more than what was asked
+         * for: move the start, as if the pause had not been. */
+        if (config.leave_out && paced > state.sent + 2 * burst) {
+            state.start = now - state.sent * config.interval;
+            paced = state.sent + burst;
+        }
+
         /* Less than a burst is due: send none, so that bursts stay whole. */
         if (paced < state.sent + burst) {
             return 0;
         }
     }
+    state.last = now;
     return due < burst ? due : burst;
 }
 
@@ -124,7 +135,8 @@ generate(struct xdp_md *ctx)
         state.failed++;
         return XDP_DROP;
     }
-    write_headers(data, seq % config.flows, size);
+    write_headers(data, (config.by_table ? flow_table[seq % GEN_TABLE_SIZE]
+                         : seq % config.flows), size);
 
     probe.magic = PROBE_MAGIC | config.stream;
     probe.seq = seq;
@@ -134,7 +146,8 @@ generate(struct xdp_md *ctx)
     if (config.filler) {
         write_filler(data + PROBE_MIN_SIZE, end, seq);
     }
-    return bpf_redirect(config.ifindex, 0);
+    return bpf_redirect(config.ifindexes[seq % config.n_devs % GEN_MAX_DEVS],
+                        0);
 }
 
 /* bpf_get_prandom_u32() and bpf_redirect() ask for none, bpf_ktime_get_ns()

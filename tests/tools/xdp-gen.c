@@ -5,54 +5,106 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "args.h"
+#include "flow-table.h"
 #include "frame.h"
 #include "probe.h"
 #include "xdp-gen.h"
 #include "xdp-gen.skel.h"
 
-/* Program runs a system call.  Each call ends in an RCU wait of some 20 ms, so
- * few long calls reach the full rate; but none is longer than about a second,
- * or the deadline would come late.  A multiple of GEN_BATCH keeps the
- * program's idea of a batch that of the kernel. */
+/* Program runs a system call, if it is to end after a number of frames.  Each
+ * call ends in an RCU wait of some 20 ms, so few long calls reach the full
+ * rate; but none is longer than about a second, or the end would come late.  A
+ * multiple of GEN_BATCH keeps the program's idea of a batch that of the
+ * kernel. */
 #define RUNS_PER_CALL (16384 * GEN_BATCH)
+
+/* Program runs of a call that a signal ends: more than there is time for. */
+#define RUNS_UNTIL_SIGNAL (UINT32_MAX / GEN_BATCH * GEN_BATCH)
+
+/* The exponent of --order=zipf. */
+#define DEFAULT_EXPONENT 1.0
 
 static void
 usage(void)
 {
     puts("xdp-gen: send test frames by BPF_PROG_TEST_RUN with live frames\n"
-         "usage: xdp-gen --dev=DEV [OPTIONS]\n"
-         "The frames leave through DEV, a veth whose peer has GRO on or an\n"
-         "XDP program (without either the kernel drops them silently).\n"
+         "usage: xdp-gen --dev=DEV[,DEV] [OPTIONS]\n"
+         "The frames leave through the DEVs, in turn: veths whose peers have\n"
+         "GRO on or an XDP program (without either the kernel drops them\n"
+         "silently).\n"
          "  --size=N[,N...]   frame sizes in bytes, in turn (64)\n"
          "  --count=N         frames in all (as many as fit in --seconds)\n"
          "  --seconds=N       time at most (10)\n"
          "  --rate=N          frames a second (as fast as it goes); the\n"
          "                    waiting keeps the CPU busy all the same\n"
+         "  --leave-out       after a pause that others forced upon it, go\n"
+         "                    on at that rate and do not catch up\n"
          "  --burst=N[-N]     frames between two flushes, random when a\n"
          "                    range is given (64)\n"
-         "  --flows=N         5-tuples, in turn (1)\n"
+         "  --flows=N         5-tuples (1)\n"
+         "  --order=turn|uniform|zipf[:S]\n"
+         "                    which of them is next: each in turn (default),\n"
+         "                    any, or number k as likely as 1 / k^S (S = 1)\n"
          "  --stream=N        number in the probe, 0 to 255 (0)\n"
          "  --filler          write the filler that xdp-sink --verify checks\n"
          "  --dst=MAC --src=MAC\n"
          "  --cpu=N           CPU to run on\n"
-         "Prints {\"sent\": frames handed to DEV, \"seconds\": S}.");
+         "Prints {\"sent\": frames handed to DEV, \"seconds\": until the last\n"
+         "of them}.");
     exit(0);
 }
 
 struct options {
     struct gen_config config;
     uint64_t seconds;
+    double exponent;            /* Of the Zipf order; 0 for uniform. */
     uint8_t dst[6], src[6];
 };
+
+static void
+parse_devs(struct gen_config *c, char *text)
+{
+    char *save;
+
+    c->n_devs = 0;
+    for (char *s = strtok_r(text, ",", &save); s;
+         s = strtok_r(NULL, ",", &save)) {
+        if (c->n_devs >= GEN_MAX_DEVS) {
+            die("--dev: more than %d devices", GEN_MAX_DEVS);
+        }
+        c->ifindexes[c->n_devs++] = parse_device("--dev", s);
+    }
+}
+
+static void
+parse_order(struct options *o, const char *text)
+{
+    int n = 0;
+
+    o->config.by_table = strcmp(text, "turn") != 0;
+    o->exponent = 0;
+    if (!o->config.by_table || !strcmp(text, "uniform")) {
+        return;
+    }
+    o->exponent = DEFAULT_EXPONENT;
+    if (strcmp(text, "zipf")
+        && (sscanf(text, "zipf:%lf%n", &o->exponent, &n) != 1 || text[n]
+            || !(o->exponent > 0 && o->exponent <= 10))) {
+        die("--order=%s: expected turn, uniform, zipf or zipf:S with S above "
+            "0 and at most 10", text);
+    }
+}
 
 static void
 parse_sizes(struct gen_config *c, char *text)
@@ -97,7 +149,9 @@ parse_options(int argc, char *argv[], struct options *o)
         {"seconds", required_argument, NULL, 't'},
         {"rate", required_argument, NULL, 'r'},
         {"burst", required_argument, NULL, 'b'},
+        {"leave-out", no_argument, NULL, 'l'},
         {"flows", required_argument, NULL, 'f'},
+        {"order", required_argument, NULL, 'o'},
         {"stream", required_argument, NULL, 'i'},
         {"filler", no_argument, NULL, 'F'},
         {"dst", required_argument, NULL, 'D'},
@@ -107,12 +161,11 @@ parse_options(int argc, char *argv[], struct options *o)
         {NULL, 0, NULL, 0},
     };
     struct gen_config *c = &o->config;
-    const char *dev = NULL;
     int option;
 
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         switch (option) {
-        case 'd': dev = optarg; break;
+        case 'd': parse_devs(c, optarg); break;
         case 's': parse_sizes(c, optarg); break;
         case 'c': c->count = parse_number("count", optarg, 1, 1ull << 40);
             break;
@@ -124,6 +177,8 @@ parse_options(int argc, char *argv[], struct options *o)
             break;
         case 'b': parse_burst(c, optarg); break;
         case 'f': c->flows = parse_number("flows", optarg, 1, 1 << 22); break;
+        case 'l': c->leave_out = 1; break;
+        case 'o': parse_order(o, optarg); break;
         case 'i': c->stream = parse_number("stream", optarg, 0, 255); break;
         case 'F': c->filler = 1; break;
         case 'D': parse_mac("dst", optarg, o->dst); break;
@@ -136,7 +191,9 @@ parse_options(int argc, char *argv[], struct options *o)
     if (optind < argc) {
         die("%s: not an option (see --help)", argv[optind]);
     }
-    c->ifindex = parse_device("--dev", dev);
+    if (!c->n_devs) {
+        die("--dev: a device is needed");
+    }
 }
 
 /* Makes the template of the headers and the part of their checksum that no
@@ -159,6 +216,39 @@ init_headers(struct options *o, uint8_t *template)
 }
 
 static void
+nothing(int signal)
+{
+}
+
+/* Arranges for a signal after 'seconds', which ends the call of that moment,
+ * and again and again in case it comes between two calls. */
+static void
+set_timer(uint64_t seconds)
+{
+    struct itimerval timer = {
+        .it_value.tv_sec = seconds, .it_interval.tv_usec = 100000,
+    };
+    struct sigaction action = { .sa_handler = nothing };
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Returns the program runs of one call. */
+static uint32_t
+runs_per_call(const struct gen_config *c)
+{
+    if (c->count == UINT64_MAX) {
+        return RUNS_UNTIL_SIGNAL;
+    }
+
+    /* A short count in a long call would be runs that only drop: two runs a
+     * frame are what random bursts take. */
+    uint64_t runs = c->count / GEN_BATCH * GEN_BATCH * 2 + GEN_BATCH;
+    return c->interval || runs > RUNS_PER_CALL ? RUNS_PER_CALL : runs;
+}
+
+static void
 run(struct xdp_gen *skel, uint8_t *template, const struct options *o)
 {
     struct gen_state *state = &skel->bss->state;
@@ -166,19 +256,16 @@ run(struct xdp_gen *skel, uint8_t *template, const struct options *o)
         .data_in = template,
         .data_size_in = o->config.max_size,
         .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
-        .batch_size = GEN_BATCH);
+        .batch_size = GEN_BATCH,
+        .repeat = runs_per_call(&o->config));
+    uint64_t start = now_ns();
 
-    /* A short count in a long call would be runs that only drop: two runs a
-     * frame are what random bursts take. */
-    uint64_t runs = o->config.count / GEN_BATCH * GEN_BATCH * 2 + GEN_BATCH;
-    opts.repeat = (o->config.interval || runs > RUNS_PER_CALL
-                   ? RUNS_PER_CALL : runs);
-
-    state->start = now_ns();
-    state->deadline = state->start + o->seconds * 1000000000;
+    set_timer(o->seconds);
+    state->start = start;
+    state->deadline = start + o->seconds * 1000000000;
     while (state->sent < o->config.count && now_ns() < state->deadline) {
         if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.generate),
-                                   &opts)) {
+                                   &opts) && errno != EINTR) {
             die("BPF_PROG_TEST_RUN: %s (live frames need Linux 5.18)",
                 strerror(errno));
         }
@@ -187,7 +274,8 @@ run(struct xdp_gen *skel, uint8_t *template, const struct options *o)
         die("%"PRIu64" frames could not be made", (uint64_t) state->failed);
     }
     printf("{\"sent\": %"PRIu64", \"seconds\": %.6f}\n",
-           (uint64_t) state->sent, (now_ns() - state->start) / 1e9);
+           (uint64_t) state->sent,
+           state->sent ? (state->last - start) / 1e9 : 0.);
 }
 
 int
@@ -216,6 +304,13 @@ main(int argc, char *argv[])
     }
     memcpy((void *) &skel->rodata->config, &o.config, sizeof o.config);
     memcpy(&skel->bss->headers, template, sizeof skel->bss->headers);
+    if (o.exponent) {
+        flow_table_zipf(skel->bss->flow_table, GEN_TABLE_SIZE, o.config.flows,
+                        o.exponent);
+    } else if (o.config.by_table) {
+        flow_table_uniform(skel->bss->flow_table, GEN_TABLE_SIZE,
+                           o.config.flows);
+    }
     if (xdp_gen__load(skel)) {
         die("loading the generator program: %s", strerror(errno));
     }

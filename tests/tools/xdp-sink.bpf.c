@@ -19,6 +19,9 @@ const volatile struct sink_config config;
 /* One stream arrives on one queue, so one CPU at a time writes this. */
 struct sink_stream stream;
 
+/* Probes by sink_bucket() of the time they took.  Written by that CPU, too. */
+__u64 delays[SINK_BUCKETS];
+
 /* Key 0: what this CPU counted.  Written here, read by the tool. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -76,6 +79,13 @@ note_time(__u64 seq, __u64 sent)
         stream.longest_delay = now - sent;
     }
     stream.last_time = now;
+    if (config.latency) {
+        __u32 bucket = sink_bucket(now - sent);
+
+        if (bucket < SINK_BUCKETS) {
+            delays[bucket]++;
+        }
+    }
 }
 
 static __always_inline void

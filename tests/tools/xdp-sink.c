@@ -36,6 +36,7 @@ usage(void)
          "  --verify          check the probes of xdp-gen and paced-send:\n"
          "                    order, loss, duplicates, corruption\n"
          "  --filler          check the filler too (sent with --filler)\n"
+         "  --latency         report how long probes took, too\n"
          "  --stream=N        number of the stream expected (0)\n"
          "  --offset=N        bytes before the probe, when headers were\n"
          "                    pushed on the way (42)\n"
@@ -45,7 +46,9 @@ usage(void)
          "Prints one JSON object at the end: the counters; lost = numbers\n"
          "missing below the highest seen; seconds and pps from the first to\n"
          "the last arrival; longest_gap_us and longest_delay_us between and\n"
-         "of probes; per_second.");
+         "of probes; per_second; with --latency the time that 50 %, 90 %,\n"
+         "99 % and 99.9 % of the probes took at most, to 3 % of it: p50_us,\n"
+         "p90_us, p99_us, p99_9_us.");
     exit(0);
 }
 
@@ -64,6 +67,7 @@ parse_options(int argc, char *argv[], struct options *o)
         {"dev", required_argument, NULL, 'd'},
         {"verify", no_argument, NULL, 'v'},
         {"filler", no_argument, NULL, 'F'},
+        {"latency", no_argument, NULL, 'l'},
         {"stream", required_argument, NULL, 'i'},
         {"offset", required_argument, NULL, 'o'},
         {"seconds", required_argument, NULL, 't'},
@@ -81,6 +85,7 @@ parse_options(int argc, char *argv[], struct options *o)
         case 'd': dev = optarg; break;
         case 'v': c->verify = 1; break;
         case 'F': c->filler = c->verify = 1; break;
+        case 'l': c->latency = c->verify = 1; break;
         case 'i': c->stream = parse_number("stream", optarg, 0, 255); break;
         case 'o': c->offset = parse_number("offset", optarg, 0, 4095); break;
         case 't': o->seconds = parse_number("seconds", optarg, 1, 86400);
@@ -163,6 +168,47 @@ print_history(const struct history *history)
     printf("]");
 }
 
+/* Returns the time in the middle of 'bucket', in us. */
+static double
+bucket_us(uint32_t bucket)
+{
+    uint32_t shift = bucket < 2 * SINK_STEPS ? 0 : bucket / SINK_STEPS - 1;
+    double ns = (bucket - shift * SINK_STEPS) * (double) (1ull << shift);
+
+    return (shift ? ns + (1ull << shift) / 2. : ns) / 1e3;
+}
+
+/* Prints the time that 'percent' of the 'total' probes took at most. */
+static void
+print_percentile(const __u64 *delays, uint64_t total, double percent,
+                 const char *name)
+{
+    uint64_t sum = 0;
+    uint32_t i = 0;
+
+    while (i < SINK_BUCKETS - 1
+           && (sum += delays[i]) < total * percent / 100) {
+        i++;
+    }
+    printf(", \"%s_us\": %.2f", name, bucket_us(i));
+}
+
+static void
+print_latency(const __u64 *delays)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < SINK_BUCKETS; i++) {
+        total += delays[i];
+    }
+    if (total) {
+        print_percentile(delays, total, 50, "p50");
+        print_percentile(delays, total, 90, "p90");
+        print_percentile(delays, total, 99, "p99");
+        print_percentile(delays, total, 99.9, "p99_9");
+    }
+}
+
 static void
 print_result(struct xdp_sink *skel, const struct history *history)
 {
@@ -179,6 +225,9 @@ print_result(struct xdp_sink *skel, const struct history *history)
            ", \"longest_delay_us\": %.1f",
            stream->longest_gap / 1e3, (uint64_t) stream->longest_gap_seq,
            stream->longest_delay / 1e3);
+    if (skel->rodata->config.latency) {
+        print_latency(skel->bss->delays);
+    }
     print_history(history);
     printf("}\n");
 }

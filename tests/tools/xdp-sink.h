@@ -10,6 +10,7 @@ struct sink_config {
     __u32 offset;               /* Of the probe from the frame's start. */
     __u8 verify;                /* Check probes (1) or count only (0)? */
     __u8 filler;                /* Check the filler too? */
+    __u8 latency;               /* Note how long probes took? */
     __u8 stream;                /* Whose probes are expected. */
 };
 
@@ -42,5 +43,27 @@ struct sink_stream {
 /* Bits in the map of sequence numbers seen: probes beyond are not checked for
  * duplicates. */
 #define SINK_SEEN_BITS (1u << 25)
+
+/* Buckets of times from sender to here: below 64 ns one a nanosecond, then 32
+ * to each doubling, so that a bucket is at most 1/32 of the time wide. */
+#define SINK_STEPS 32u
+#define SINK_MAX_SHIFT 31               /* Up to more than a minute. */
+#define SINK_BUCKETS ((SINK_MAX_SHIFT + 2) * SINK_STEPS)
+
+/* Returns the bucket of 'ns'. */
+static inline __u32
+sink_bucket(__u64 ns)
+{
+    __u32 shift = 0;
+
+    for (__u32 bits = 16; bits; bits /= 2) {
+        if (ns >> (shift + bits) >= SINK_STEPS) {
+            shift += bits;
+        }
+    }
+
+    __u64 bucket = shift * SINK_STEPS + (ns >> shift);
+    return bucket < SINK_BUCKETS ? bucket : SINK_BUCKETS - 1;
+}
 
 #endif /* xdp-sink.h */
