@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The control socket, XSK_SIM_CONTROL: a command a connection, a line of words;
+ * the answer is JSON or "error: ...".  See xsk-simctl. */
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nic.h"
+#include "socket.h"
+#include "traffic.h"
+
+#define MAX_WORDS 32
+
+/* Splits "KEY=VALUE" in place.  Returns the value or NULL. */
+static char *
+split(char *word)
+{
+    char *value = strchr(word, '=');
+
+    if (value) {
+        *value++ = '\0';
+    }
+    return value;
+}
+
+/* set KEY=VALUE... */
+static void
+do_set(char **words, FILE *reply)
+{
+    char *error = NULL;
+
+    nic_pause();
+    for (; *words && !error; words++) {
+        char *value = split(*words);
+
+        error = shape_set(*words, value ? value : "");
+    }
+    shape_make_slots();
+    nic_resume();
+    if (error) {
+        fprintf(reply, "error: %s\n", error);
+        free(error);
+    } else {
+        fprintf(reply, "{\"simulation\": true}\n");
+    }
+}
+
+/* start [DEV...] and stop [DEV...]: DEV is a pattern. */
+static void
+do_run(bool start, char **words, FILE *reply)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < sim_n_sockets; i++) {
+        struct sim_socket *s = sim_sockets[i];
+        bool wanted = !*words;
+
+        if (!s) {
+            continue;
+        }
+        for (char **word = words; *word; word++) {
+            wanted = wanted || !fnmatch(*word, s->ifname, 0);
+        }
+        if (wanted) {
+            uint64_t cookie = 0;
+
+            if (start && shape.hints
+                && hints_find_cookie(s->ifindex, &cookie)) {
+                fprintf(reply, "error: hints=1: %s has no program with a "
+                        "cookie\n", s->ifname);
+                return;
+            }
+            nic_pause();
+            s->cookie = cookie;
+            s->next_ns = nic_now_ns();
+            s->running = start;
+            nic_resume();
+            n++;
+        }
+    }
+    fprintf(reply, "{\"simulation\": true, \"sockets\": %u}\n", n);
+}
+
+static bool
+set_fault(struct faults *faults, const char *key, uint32_t value)
+{
+#define SET(NAME)                               \
+    if (!strcmp(key, #NAME)) {                  \
+        faults->NAME = value;                   \
+        return true;                            \
+    }
+    SIM_FAULTS(SET)
+#undef SET
+    return false;
+}
+
+/* fault DEV KEY=VALUE...: for the sockets that are bound now. */
+static void
+do_fault(char **words, FILE *reply)
+{
+    const char *pattern = *words ? *words++ : "*";
+
+    for (; *words; words++) {
+        char *value = split(*words);
+
+        for (uint32_t i = 0; i < sim_n_sockets; i++) {
+            struct sim_socket *s = sim_sockets[i];
+            bool known = true;
+
+            if (s && !fnmatch(pattern, s->ifname, 0)) {
+                nic_pause();
+                known = set_fault(&s->faults, *words,
+                                  value ? strtoul(value, NULL, 10) : 1);
+                nic_resume();
+            }
+            if (!known) {
+#define NAME_OF(NAME) " " #NAME
+                fprintf(reply, "error: fault '%s': allowed are"
+                        SIM_FAULTS(NAME_OF) "\n", *words);
+#undef NAME_OF
+                return;
+            }
+        }
+    }
+    fprintf(reply, "{\"simulation\": true}\n");
+}
+
+static void
+print_socket(const struct sim_socket *s, FILE *reply)
+{
+    fprintf(reply, "{\"device\": \"%s\", \"queue\": %u, \"entered\": %s",
+            s->ifname, s->queue, s->map_id ? "true" : "false");
+#define PRINT(NAME) fprintf(reply, ", \"" #NAME "\": %lu", s->n.NAME);
+    SIM_COUNTERS(PRINT)
+#undef PRINT
+    fprintf(reply, ", \"good\": %lu, \"corrupt\": %lu, \"other\": %lu, "
+            "\"reordered\": %lu, \"duplicate\": %lu}",
+            s->verdict.good, s->verdict.corrupt, s->verdict.other,
+            s->verdict.reordered, s->verdict.duplicate);
+}
+
+/* stats */
+static void
+do_stats(FILE *reply)
+{
+    const char *separator = "";
+
+    fprintf(reply, "{\"simulation\": true, \"sockets\": [");
+    nic_pause();
+    for (uint32_t i = 0; i < sim_n_sockets; i++) {
+        if (sim_sockets[i]) {
+            fprintf(reply, "%s\n  ", separator);
+            print_socket(sim_sockets[i], reply);
+            separator = ",";
+        }
+    }
+    nic_resume();
+    fprintf(reply, "]}\n");
+}
+
+static struct sim_counters
+sum_counters(void)
+{
+    struct sim_counters sum = { 0 };
+
+    sim_lock();
+    nic_pause();
+    for (uint32_t i = 0; i < sim_n_sockets; i++) {
+        if (sim_sockets[i]) {
+#define ADD(NAME) sum.NAME += sim_sockets[i]->n.NAME;
+            SIM_COUNTERS(ADD)
+#undef ADD
+        }
+    }
+    nic_resume();
+    sim_unlock();
+    return sum;
+}
+
+/* measure SECONDS: what all sockets together receive and send meanwhile, and
+ * the part of the NIC's rounds in which the program had left no frame to
+ * receive into or no room in the rx ring.  Where that is near 0, the program
+ * was faster than the NIC, and what is measured is the simulator. */
+static void
+do_measure(char **words, FILE *reply)
+{
+    double seconds = *words ? strtod(*words, NULL) : 1;
+    struct timespec ts = {
+        .tv_sec = seconds,
+        .tv_nsec = (seconds - (time_t) seconds) * 1e9,
+    };
+    uint64_t start = nic_now_ns();
+    struct sim_counters a = sum_counters(), b;
+
+    nanosleep(&ts, NULL);
+    b = sum_counters();
+    seconds = (nic_now_ns() - start) / 1e9;
+    fprintf(reply, "{\"simulation\": true, \"seconds\": %.3f, "
+            "\"rx_mpps\": %.4f, \"tx_mpps\": %.4f, \"tx_calls\": %lu, "
+            "\"rx_calls\": %lu, \"blocked\": %.4f}\n", seconds,
+            (b.rx_frames - a.rx_frames) / seconds / 1e6,
+            (b.tx_frames - a.tx_frames) / seconds / 1e6,
+            b.tx_calls - a.tx_calls, b.rx_calls - a.rx_calls,
+            (double) (b.rx_rounds_blocked - a.rx_rounds_blocked)
+            / (b.rx_rounds > a.rx_rounds ? b.rx_rounds - a.rx_rounds : 1));
+}
+
+static void
+run_command(char *line, FILE *reply)
+{
+    char *words[MAX_WORDS + 1], *save = NULL;
+    int n = 0;
+
+    for (char *word = strtok_r(line, " \n", &save); word && n < MAX_WORDS;
+         word = strtok_r(NULL, " \n", &save)) {
+        words[n++] = word;
+    }
+    words[n] = NULL;
+    if (n && !strcmp(words[0], "set")) {
+        do_set(words + 1, reply);
+    } else if (n && !strcmp(words[0], "start")) {
+        do_run(true, words + 1, reply);
+    } else if (n && !strcmp(words[0], "stop")) {
+        do_run(false, words + 1, reply);
+    } else if (n && !strcmp(words[0], "fault")) {
+        do_fault(words + 1, reply);
+    } else if (n && !strcmp(words[0], "stats")) {
+        do_stats(reply);
+    } else {
+        fprintf(reply, "error: command '%s': allowed are set, start, stop, "
+                "fault, stats, measure\n", n ? words[0] : "");
+    }
+}
+
+/* Everything but a measurement keeps the sockets from coming and going. */
+static void
+serve_client(int fd)
+{
+    FILE *stream = fdopen(fd, "r+");
+    char line[1024], *reply = NULL;
+    size_t size;
+    FILE *out;
+
+    if (!stream) {
+        close(fd);
+        return;
+    }
+    if (fgets(line, sizeof line, stream)) {
+        out = open_memstream(&reply, &size);
+        if (!strncmp(line, "measure", 7)) {
+            char *words[] = { line[7] == ' ' ? line + 8 : NULL, NULL };
+
+            do_measure(words, out);
+        } else {
+            sim_lock();
+            run_command(line, out);
+            sim_unlock();
+        }
+        fclose(out);
+        fputs(reply, stream);
+        free(reply);
+    }
+    fclose(stream);
+}
+
+static void *
+control_main(void *listener)
+{
+    pthread_setname_np(pthread_self(), "xsk-sim-control");
+    for (;;) {
+        int fd = accept4((intptr_t) listener, NULL, NULL, SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            serve_client(fd);
+        }
+    }
+    return NULL;
+}
+
+/* Listens, and starts the thread that serves. */
+void
+control_start(void)
+{
+    const char *path = getenv("XSK_SIM_CONTROL");
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    pthread_t thread;
+    int fd;
+
+    if (!path) {
+        return;
+    }
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    unlink(path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *) &address, sizeof address)
+        || listen(fd, 4)) {
+        nic_log("%s: %s", path, strerror(errno));
+        return;
+    }
+    pthread_create(&thread, NULL, control_main, (void *) (intptr_t) fd);
+}
