@@ -43,7 +43,7 @@ next_burst(void)
 
         /* A burst at full speed after a pause is more than what was asked
          * for: move the start, as if the pause had not been. */
-        if (config.leave_out && paced > state.sent + 2 * burst) {
+        if (config.leave_out && paced > state.sent + GEN_MAX_LATE + burst) {
             state.start = now - state.sent * config.interval;
             paced = state.sent + burst;
         }

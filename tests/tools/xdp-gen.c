@@ -60,8 +60,8 @@ usage(void)
          "  --filler          write the filler that xdp-sink --verify checks\n"
          "  --dst=MAC --src=MAC\n"
          "  --cpu=N           CPU to run on\n"
-         "Prints {\"sent\": frames handed to DEV, \"seconds\": until the last\n"
-         "of them}.");
+         "Prints {\"sent\": frames handed to DEV, \"seconds\": until the\n"
+         "last of them}.");
     exit(0);
 }
 

@@ -11,6 +11,10 @@
  * also the kernel's own default for live frames. */
 #define GEN_BATCH 64
 
+/* Frames that may be late before they are left out, with gen_config.leave_out:
+ * few enough that whatever is measured has room for them. */
+#define GEN_MAX_LATE 16
+
 #define GEN_MAX_SIZES 16
 #define GEN_MAX_DEVS 2
 

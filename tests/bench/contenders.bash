@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What forwards, for tests/bench/run (sourced, after tests/lib.sh).
+#
+# A contender is NAME[+OPTION=VALUE...].  Its kind, made of NAME, is a function
+# KIND_up OPTION=VALUE... that makes the ports of the topology exchange their
+# frames, the first with the second and the third with the fourth, and a
+# function KIND_down that undoes it.  KIND_lacks, if there is one, prints what
+# is missing on this machine, and nothing if the contender can run.  KIND_pids
+# prints the processes whose memory is the contender's.
+
+# Names, as a pattern for errors and as a list for --contenders=all.
+all_contenders=(bare xsk bridge system afxdp afxdp-fast dpdk)
+
+# The core of all that polls.
+pmd_core=1
+
+kind_of() {
+    case ${1%%+*} in
+    bare | xsk | bridge | dpdk) echo "${1%%+*}" ;;
+    system | afxdp | afxdp-fast) echo ovs ;;
+    *) return 1 ;;
+    esac
+}
+
+# The kernel alone.
+
+bare_up() {
+    forwarder_up xdp-redirect "${devs[@]/#/p-}"
+}
+
+bare_down() { forwarder_down; }
+
+bridge_up() {
+    local i bridge
+
+    for i in 0 2; do
+        bridge=${tag}b$i
+        # No frames of its own.
+        ip link add "$bridge" arp off type bridge mcast_snooping 0
+        ip link set "p-${devs[i]}" master "$bridge"
+        ip link set "p-${devs[i + 1]}" master "$bridge"
+        # Known destinations, as with a guest that has answered once.
+        bridge fdb add 02:00:00:00:00:02 dev "p-${devs[i + 1]}" master static
+        ip link set "$bridge" up
+    done
+}
+
+bridge_down() {
+    ip link del "${tag}b0"
+    ip link del "${tag}b2"
+}
+
+# Forwarders of our own.
+
+# forwarder_up PROGRAM [ARGUMENT...]
+forwarder_up() {
+    local program=$1
+
+    shift
+    "$bench/bin/$program" "$@" >"$dir/forwarder.json" &
+    echo $! >"$dir/forwarder.pid"
+}
+
+forwarder_down() {
+    local pid
+
+    pid=$(cat "$dir/forwarder.pid")
+    kill -TERM "$pid"
+    wait "$pid"
+    rm -f "$dir/forwarder.pid"
+    cat "$dir/forwarder.json"
+}
+
+xsk_up() {
+    local option arguments=(--cpu=$pmd_core)
+
+    for option; do
+        case $option in
+        copy=true) arguments+=(--copy) ;;
+        copy=false) ;;
+        *) broken "$contender: $option: allowed is copy=true or copy=false" ;;
+        esac
+    done
+    forwarder_up xsk-forward "${arguments[@]}" "${devs[@]/#/p-}"
+}
+
+xsk_down() { forwarder_down; }
+xsk_pids() { cat "$dir/forwarder.pid"; }
+
+# Port types of the daemon under test.
+
+ovs_up() {
+    local n
+
+    for n in 1 2 3 4; do
+        PORT_TYPE=${contender%%+*} \
+            port_add br0 "${devs[n - 1]}" $n "${@/#/options:}"
+    done
+    forward br0 1 2
+    forward br0 3 4
+}
+
+ovs_down() {
+    local dev
+
+    for dev in "${devs[@]}"; do
+        vsctl del-port br0 "p-$dev"
+    done
+}
+
+ovs_pids() { vswitchd_pid; }
+
+# Debian's daemon with DPDK, in place of ours while it has its turn.
+
+dpdk_daemon=/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk
+dpdk_memory=512                         # MB of hugepages.
+
+dpdk_lacks() {
+    if [ ! -x $dpdk_daemon ]; then
+        echo "the package openvswitch-switch-dpdk is not installed"
+    elif ! compgen -G "/usr/lib/*/dpdk/pmds-*/librte_net_af_xdp.so*" \
+            >/dev/null; then
+        echo "DPDK's driver net_af_xdp is not installed"
+    fi
+}
+
+dpdk_up() {
+    local n
+
+    ovs_stop
+    OVS_DAEMON=$dpdk_daemon ovs_start
+    vsctl set open_vswitch . other_config:dpdk-init=true \
+        other_config:dpdk-socket-mem=$dpdk_memory \
+        other_config:dpdk-lcore-mask=0x1
+    for n in 1 2 3 4; do
+        PORT_TYPE=dpdk port_add br0 "${devs[n - 1]}" $n \
+            options:dpdk-devargs="net_af_xdp$n,iface=p-${devs[n - 1]}" \
+            "${@/#/options:}"
+    done
+    forward br0 1 2
+    forward br0 3 4
+}
+
+dpdk_down() {
+    ovs_stop
+    ovs_start
+}
+
+dpdk_pids() { vswitchd_pid; }
+
+# contender_up, contender_down: the one that the variable names.
+contender_up() {
+    local options
+
+    IFS=+ read -r _ options <<<"$contender"
+    options=(${options:+${options//+/ }})
+    "$(kind_of "$contender")_up" "${options[@]}"
+    layout_apply
+    passes "${devs[0]}" "${devs[1]}" && passes "${devs[2]}" "${devs[3]}" ||
+        broken "$contender carries no frames"
+}
+
+contender_down() { "$(kind_of "$contender")_down"; }
+
+# contender_pids: nothing for one that lives in the kernel.
+contender_pids() {
+    local kind
+
+    kind=$(kind_of "$contender")
+    if declare -F "${kind}_pids" >/dev/null; then "${kind}_pids"; fi
+}

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is measured, for tests/bench/run (sourced, after tests/lib.sh): a
+# function measure_NAME for each measure, which calls record for each figure.
+
+# Frames between two ports for a second: the trial of a rate.
+trial_seconds=1
+
+# Loss that a rate may have, in parts of 100,000: RFC 2544 asks for none, and
+# on a machine whose cores are not isolated none would measure the machine.
+max_loss=100
+
+# The rates between which "lossless" searches, frames a second.  The generator
+# itself reaches about twice the higher one.
+search_low=20000 search_high=4000000
+
+# The search ends when it knows the rate to so many percent.
+search_precision=3
+
+# Frames a second of "light", which anything forwards.
+light_rate=10000
+
+# Queues of the port that "add" compares with one of a single queue.
+many=4
+
+# record FIGURE UNIT VALUE
+record() {
+    echo "$layout;$size;$flows;$ports;$1;$2;$contender;$3" |
+        tee -a "$dir/values" >&2
+}
+
+# calculate EXPRESSION: prints it, in awk's arithmetic.
+calculate() { awk "BEGIN { printf \"%.6g\", $1 }"; }
+
+# Traffic of the scenario.
+
+# paced RATE: options of the generator for so many frames a second: in bursts
+# that are due every 50 us, since buffers of some contenders hold few frames.
+paced() {
+    local burst=$(($1 / 20000))
+
+    burst=$((burst < 1 ? 1 : burst > 64 ? 64 : burst))
+    echo "--rate=$1 --burst=$burst --leave-out"
+}
+
+frame_sizes() {
+    case $1 in
+    # The simple IMIX: 7, 4 and 1 of 12, mixed.
+    imix) echo 64,590,64,64,590,64,1514,64,590,64,64,590 ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# generate [OPTION...]: the scenario's frames from core 0, while all sinks
+# count.  Sets sent, got and seconds.
+generate() {
+    local order=uniform number=${flows%%:*} sources=${devs[0]} i
+
+    case $flows in *:*) order=${flows#*:} ;; esac
+    [ "$ports" = 1 ] || sources+=,${devs[2]}
+    for ((i = 0; i < ports; i++)); do
+        sink_start sink$i "${devs[2 * i + 1]}"
+    done
+    "$tools/xdp-gen" --dev="$sources" --cpu=0 --size="$(frame_sizes "$size")" \
+        --flows="$number" --order="$order" "$@" >"$dir/generator.json" ||
+        broken "the generator failed"
+    got=0
+    for ((i = 0; i < ports; i++)); do
+        sink_stop sink$i
+        got=$((got + $(result sink$i packets)))
+    done
+    sent=$(result generator sent)
+    seconds=$(result generator seconds)
+}
+
+# What a run costs.
+
+# busy_ticks CORE: time that the core was not idle, in hundredths of a second.
+busy_ticks() {
+    awk -v cpu="cpu$1" \
+        '$1 == cpu { print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat
+}
+
+# pmd_ticks: user and system time of the PMD threads, in the same unit.
+pmd_ticks() {
+    awk '$2 ~ /^\(pmd-/ { user += $14; system += $15 }
+         END { print user + 0, system + 0 }' \
+        "/proc/$(contender_pids)/task"/*/stat
+}
+
+has_pmd() {
+    case $(kind_of "$contender") in ovs | dpdk) true ;; *) false ;; esac
+}
+
+record_pmd() {      # USER SYSTEM, as they were before
+    local now
+
+    read -r -a now <<<"$(pmd_ticks)"
+    record "PMD cycles a packet" cycles "$(
+        appctl dpif-netdev/pmd-stats-show |
+        sed -n 's/.*avg processing cycles per packet: \([0-9.]*\).*/\1/p' |
+        head -n 1)"
+    record "PMD user time" s/Mpkt \
+        "$(calculate "(${now[0]} - $1) / 100 / ($got / 1e6)")"
+    record "PMD system time" s/Mpkt \
+        "$(calculate "(${now[1]} - $2) / 100 / ($got / 1e6)")"
+}
+
+measure_saturated() {
+    local core before pmd
+
+    for core in 0 1; do
+        before[core]=$(busy_ticks $core)
+    done
+    if has_pmd; then
+        appctl dpif-netdev/pmd-stats-clear >&2
+        pmd=$(pmd_ticks)
+    fi
+    generate --seconds="$run_seconds"
+    [ "$got" -gt 0 ] || broken "$contender: not a frame of $sent arrived"
+    record "saturated rate" Mpps "$(calculate "$got / $seconds / 1e6")"
+    for core in 0 1; do
+        record "CPU time, core $core" s/Mpkt "$(calculate \
+            "($(busy_ticks $core) - ${before[core]}) / 100 / ($got / 1e6)")"
+    done
+    if has_pmd; then record_pmd $pmd; fi
+}
+
+# passes_rate RATE: whether the contender forwards so many frames a second
+# with little enough loss.  A rate has failed when it fails twice: once may be
+# the machine.  Sets delivered, frames a second: less than RATE also where the
+# generator shares its core with the driver and cannot offer more.
+passes_rate() {
+    local try offered
+
+    for try in 1 2; do
+        generate --seconds=$trial_seconds $(paced "$1")
+        offered=$(calculate "int($sent / $seconds)")
+        delivered=$(calculate "int($got / $seconds)")
+        echo "$contender: $1 asked, $offered offered, $delivered delivered"
+        if (((sent - got) * 100000 <= sent * max_loss)); then return 0; fi
+    done
+    return 1
+}
+
+measure_lossless() {
+    local low=$search_low high=$search_high best=0 rate
+
+    while ((high * 100 > low * (100 + search_precision))); do
+        rate=$(calculate "int(sqrt($low * $high) + 1)")
+        if passes_rate "$rate"; then
+            low=$rate
+            if ((delivered > best)); then best=$delivered; fi
+        else
+            high=$rate
+        fi
+    done
+    record "rate with loss <= 0.1 %" Mpps "$(calculate "$best / 1e6")"
+}
+
+measure_light() {
+    generate --seconds=1 $(paced $light_rate)
+    record "lost at $light_rate frames a second" frames $((sent - got))
+    record "arrived at $light_rate frames a second" frames "$got"
+}
+
+measure_latency() {
+    local percentile length=$size
+
+    case $size in imix) length=590 ;; esac
+    sink_start sink "${devs[1]}" --latency
+    paced_start stream "${devs[0]}" --size="$length" --rate="$stream_rate" \
+        --cpu=0
+    sleep "$run_seconds"
+    paced_stop stream
+    sink_stop sink
+    for percentile in 50 90 99 99.9; do
+        record "latency p$percentile" us \
+            "$(result sink "p${percentile/./_}_us")"
+    done
+}
+
+# Memory.
+
+# kb FILE FIELD...: prints the sum of the fields of a file like meminfo.
+kb() {
+    local file=$1
+
+    shift
+    awk -v fields=" $* " '
+        index(fields, " " substr($1, 1, length($1) - 1) " ") { n += $2 }
+        END { print n + 0 }' "$file"
+}
+
+kernel_kb() {
+    kb /proc/meminfo SUnreclaim VmallocUsed Percpu PageTables KernelStack
+}
+
+# kernel_settle: waits until the kernel has freed what is left over from
+# before, which takes it some grace periods.
+kernel_settle() {
+    local last now try
+
+    now=$(kernel_kb)
+    for try in 1 2 3 4 5 6; do
+        last=$now
+        sleep 0.5
+        now=$(kernel_kb)
+        if ((now > last - 64)); then break; fi
+    done
+}
+
+# user_kb: of the contender's process, hugepages included.
+user_kb() {
+    local pid
+
+    pid=$(contender_pids)
+    if [ -n "$pid" ]; then
+        kb "/proc/$pid/status" VmRSS HugetlbPages
+    else
+        echo 0
+    fi
+}
+
+# What four ports of one queue take that were not there before.  The daemon is
+# started anew, or it would have memory left from the contender before.
+measure_memory() {
+    local kernel user=0
+
+    contender_down
+    if [ "$(kind_of "$contender")" = ovs ]; then
+        ovs_stop
+        ovs_start
+        user=$(user_kb)
+    fi
+    kernel_settle
+    kernel=$(kernel_kb)
+    contender_up
+    record "memory of four ports, user" MB \
+        "$(calculate "($(user_kb) - $user) / 1024")"
+    record "memory of four ports, kernel" MB \
+        "$(calculate "($(kernel_kb) - $kernel) / 1024")"
+}
+
+# Adding ports, of those contenders that are port types.
+
+# add_time NAME QUEUES: adds and removes a port, prints how long adding took,
+# in ms.
+add_time() {
+    local start options
+
+    IFS=+ read -r _ options <<<"$contender"
+    options=(${options:+${options//+/ }})
+    start=$(date +%s%N)
+    PORT_TYPE=${contender%%+*} \
+        port_add br0 "$1" 9 options:n_rxq="$2" "${options[@]/#/options:}" >&2
+    echo $((($(date +%s%N) - start) / 1000)) | sed 's/...$/.&/'
+    if [ -n "$(interface "p-$1" error)" ]; then
+        broken "p-$1: $(interface "p-$1" error)"
+    fi
+    vsctl del-port br0 "p-$1"
+}
+
+measure_add() {
+    local one all
+
+    [ "$(kind_of "$contender")" = ovs ] || return 0
+    one=$(add_time "${tag}one" 1)
+    all=$(add_time "${tag}many" $many)
+    record "add a port with one queue" ms "$one"
+    record "each further queue" ms "$(calculate "($all - $one) / ($many - 1)")"
+}
+
+# longest_gap COMMAND...: in a stream between the third and the fourth port
+# while it runs, in ms.
+longest_gap() {
+    sink_start sink "${devs[3]}" --verify
+    paced_start stream "${devs[2]}" --rate=5000
+    sleep 0.3
+    "$@" >&2
+    sleep 0.3
+    paced_stop stream
+    sink_stop sink
+    calculate "$(result sink longest_gap_us) / 1e3"
+}
+
+measure_gap() {
+    [ "$(kind_of "$contender")" = ovs ] || return 0
+    record "longest gap, nothing added" ms "$(longest_gap sleep 0.3)"
+    record "longest gap, a port added" ms \
+        "$(longest_gap add_time "${tag}one" 1)"
+}
