@@ -510,6 +510,7 @@ frame_zone_join(struct frame_user *user, uint32_t n_reserved, int numa_node)
         user->n_reserved = n_reserved;
         atomic_init(&user->n_rx, 0);
         atomic_init(&user->n_tx, 0);
+        atomic_init(&user->n_left, 0);
         ovs_mutex_lock(&zone->mutex);
         zone->n_reserved += n_reserved;
         ovs_list_push_back(&zone->users, &user->node);
@@ -577,7 +578,7 @@ frame_zone_get_usage(struct frame_zone *zone, struct frame_usage *usage)
     LIST_FOR_EACH (user, node, &zone->users) {
         usage->n_users++;
         usage->rx += load32(&user->n_rx);
-        usage->tx += load32(&user->n_tx);
+        usage->tx += load32(&user->n_tx) + load32(&user->n_left);
     }
     ovs_mutex_unlock(&zone->mutex);
 }

@@ -84,12 +84,13 @@ OVS_ALIGNED_STRUCT(CACHE_LINE_SIZE, frame) {
 
 /* A ring owner's share of a zone: one for each queue.  'n_rx' and 'n_tx' are
  * written by one thread at a time (the queue's poller, the holder of its tx
- * lock) and read by any. */
+ * lock), 'n_left' by all that send, with atomic additions; any may read. */
 struct frame_user {
     struct ovs_list node;               /* In zone's 'users'. */
     uint32_t n_reserved;                /* Frames it may count on. */
     atomic_uint32_t n_rx;               /* In its fill and rx rings. */
     atomic_uint32_t n_tx;               /* In its tx and completion rings. */
+    atomic_uint32_t n_left;             /* In its handover, on the way there. */
 };
 
 struct frame_zone {
@@ -140,7 +141,7 @@ enum frame_state {
     FRAME_FREE,
     FRAME_RX,                           /* Fill or rx ring. */
     FRAME_HELD,                         /* By OVS. */
-    FRAME_TX,                           /* Tx or completion ring. */
+    FRAME_TX,                           /* Handover, tx or completion ring. */
 };
 
 void frame_packet_free(struct dp_packet *);

@@ -10,10 +10,11 @@
 #include "bitmap.h"
 #include "xdp-layout.h"
 
-/* Empty polls between two looks at what the tx ring has left behind.  A busy
- * PMD polls millions of times a second, so it still looks every few tens of
- * microseconds. */
-#define IDLE_POLLS_PER_TX_POLL 64
+/* Polls between two looks at what senders have left behind.  A PMD polls some
+ * 100,000 times a second when it is busy and millions when it is idle, so it
+ * looks every millisecond at least; after the first empty poll it looks at
+ * once, since it may go to sleep. */
+#define POLLS_PER_TX_POLL 64
 
 /* Asks the driver to go on receiving.  Copy mode never needs it. */
 static void
@@ -102,7 +103,7 @@ rx_idle(struct xsk *xsk)
     if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
         wake_rx(xsk);
     }
-    if (!(xsk->n_idle_polls++ % IDLE_POLLS_PER_TX_POLL)) {
+    if (!(xsk->n_idle_polls++ % POLLS_PER_TX_POLL)) {
         uint32_t n_rx;
 
         atomic_read_relaxed(&xsk->user.n_rx, &n_rx);
@@ -128,6 +129,9 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     }
     atomic_read_relaxed(&xsk->cookie, &cookie);
     xsk->n_idle_polls = 0;
+    if (!(++xsk->n_busy_polls % POLLS_PER_TX_POLL)) {
+        xsk_tx_poll(xsk);
+    }
     for (uint32_t i = 0; i < n; i++) {
         const struct xdp_desc *desc = xsk_ring_take_desc(&xsk->rx);
         struct dp_packet *packet = init_packet(xsk, desc->addr, desc->len);

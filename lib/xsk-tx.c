@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Sending: dp_packets to the tx ring, completed frames back to the pool, and
- * kicks, the system calls that make the kernel send. */
+ * kicks, the system calls that make the kernel send.
+ *
+ * Many threads may send on one socket.  Each makes its packets into frames on
+ * its own; then the one that gets the tx lock puts them in the ring and
+ * kicks, and whoever does not get it leaves them for that one (tx-handover.h)
+ * and goes on: nobody waits for another's system call.  The frames of a
+ * thread stay in order: what lies in the handover goes first, and as long as
+ * something is left there, later frames go behind it. */
 
 #include <config.h>
 #include "xsk.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 
 #include "bitmap.h"
@@ -16,10 +24,21 @@
  * be raised. */
 #define MIN_FRAMES_PER_KICK 16
 
+/* How often a thread that has sent its own frames looks for those that others
+ * have left meanwhile.  Bounded, or a thread could be kept from its own queues
+ * by another that sends all the time; that one gets the lock then. */
+#define MAX_HANDOVER_ROUNDS 2
+
+/* Packets that are sent with one lock and one kick.  OVS 3.x sends at most a
+ * burst at once, OVS 4.0 now and then several. */
+#define MAX_SEND (4 * NETDEV_MAX_BURST)
+
 /* How long, in milliseconds, xsk_tx_drain() waits for the kernel to be done
  * with frames that it still sends from.  A frame that a peer's slow reader
  * keeps for longer is taken back all the same. */
 #define DRAIN_MS 10
+
+/* The tx ring and the kernel: under the tx lock. */
 
 /* Takes back the frames that were sent. */
 static void
@@ -90,62 +109,127 @@ tx_room(struct xsk *xsk, uint32_t n)
     return MIN(n, xsk_ring_size(&xsk->tx) - used);
 }
 
-/* Copies 'packet' into a frame of the zone.  Returns true and stores the
- * frame in '*indexp', or returns false if there is none. */
-static bool
-copy_in(struct xsk *xsk, const struct dp_packet *packet, uint32_t *indexp)
+/* Puts 'n' frames in the tx ring, which has room for them. */
+static void
+put_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
     OVS_REQUIRES(xsk->tx_lock)
 {
-    if (!frame_alloc(xsk->zone, indexp, 1)) {
-        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        bitmap_set1(xsk->tx_frames, frames[i].addr >> FRAME_SHIFT);
+        xsk_ring_put_desc(&xsk->tx, frames[i].addr, frames[i].len);
     }
-    memcpy(frame_base(xsk->zone, *indexp) + FRAME_RX_OFFSET,
-           dp_packet_data(packet), dp_packet_size(packet));
-    frame_move(xsk->zone, *indexp, FRAME_FREE, FRAME_TX);
-    xsk_count(&xsk->tx_copied, 1);
+    xsk_ring_submit(&xsk->tx);
+    xsk_account(&xsk->user.n_tx, n);
+    xsk_count(&xsk->tx_packets, n);
+}
+
+/* The handover. */
+
+/* Frees 'n' frames that could not be sent. */
+static void
+drop_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
+{
+    uint64_t orig;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t index = frames[i].addr >> FRAME_SHIFT;
+
+        frame_move(xsk->zone, index, FRAME_TX, FRAME_FREE);
+        frame_free(xsk->zone, &index, 1);
+    }
+    atomic_add_relaxed(&xsk->tx_ring_full, n, &orig);
+}
+
+/* Leaves 'n' frames for the holder of the tx lock, and drops those that there
+ * is no room for.  Any thread. */
+static void
+leave_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
+{
+    uint32_t left = tx_handover_put(&xsk->handover, frames, n);
+    uint32_t n_left;
+    uint64_t orig;
+
+    atomic_add_relaxed(&xsk->user.n_left, left, &n_left);
+    atomic_add_relaxed(&xsk->tx_handed_over, left, &orig);
+    if (OVS_UNLIKELY(left < n)) {
+        drop_frames(xsk, &frames[left], n - left);
+    }
+}
+
+/* Takes up to 'n' of the frames that others have left. */
+static uint32_t
+take_frames(struct xsk *xsk, struct tx_frame *frames, uint32_t n)
+    OVS_REQUIRES(xsk->tx_lock)
+{
+    uint32_t taken = tx_handover_take(&xsk->handover, frames, n);
+    uint32_t n_left;
+
+    atomic_sub_relaxed(&xsk->user.n_left, taken, &n_left);
+    return taken;
+}
+
+/* Moves what others have left into the tx ring, as far as there is room.
+ * Returns true if nothing is left. */
+static bool
+collect_frames(struct xsk *xsk)
+    OVS_REQUIRES(xsk->tx_lock)
+{
+    while (tx_handover_count(&xsk->handover)) {
+        struct tx_frame frames[NETDEV_MAX_BURST];
+        uint32_t n = tx_room(xsk, NETDEV_MAX_BURST);
+
+        n = take_frames(xsk, frames, n);
+        if (!n) {
+            return false;
+        }
+        put_frames(xsk, frames, n);
+    }
     return true;
 }
 
-/* Returns true if the data of 'packet' is in 'frame' and that in our zone,
- * and not in memory that dp_packet_resize() has moved it to. */
-static bool
-can_send_in_place(const struct xsk *xsk, const struct frame *frame,
-                  const struct dp_packet *packet)
-{
-    return (frame && frame_zone(frame) == xsk->zone
-            && dp_packet_base(packet) == frame_base(xsk->zone, frame->index));
-}
-
-/* Puts 'packet' in the tx ring, which has room for it.  Takes ownership. */
+/* Sends what others have left while this thread had the tx lock.  Each left
+ * it before it tried the lock in vain, and each holder looks after it has
+ * given the lock up: with a full barrier between the two steps on both sides
+ * one of them sees the other. */
 static void
-put_packet(struct xsk *xsk, struct dp_packet *packet)
-    OVS_REQUIRES(xsk->tx_lock)
+serve_others(struct xsk *xsk)
 {
-    const struct frame *frame = frame_from_packet(packet);
-    uint32_t len = dp_packet_size(packet);
-    uint32_t ofs, index;
-
-    if (can_send_in_place(xsk, frame, packet)) {
-        index = frame->index;
-        ofs = ((uint8_t *) dp_packet_data(packet)
-               - frame_base(xsk->zone, index));
-        frame_move(xsk->zone, index, FRAME_HELD, FRAME_TX);
-        frame_count_held(xsk->zone, -1);
-    } else {
-        bool copied = copy_in(xsk, packet, &index);
-
-        ofs = FRAME_RX_OFFSET;
-        dp_packet_delete(packet);
-        if (!copied) {
-            xsk_count(&xsk->tx_no_frame, 1);
-            return;
+    for (int i = 0; i < MAX_HANDOVER_ROUNDS; i++) {
+        atomic_thread_fence(memory_order_seq_cst);
+        if (!tx_handover_count(&xsk->handover)
+            || ovs_mutex_trylock(&xsk->tx_lock)) {
+            break;
         }
+        collect_frames(xsk);
+        kick(xsk);
+        ovs_mutex_unlock(&xsk->tx_lock);
     }
-    bitmap_set1(xsk->tx_frames, index);
-    xsk_ring_put_desc(&xsk->tx, ((uint64_t) index << FRAME_SHIFT) + ofs, len);
-    xsk_account(&xsk->user.n_tx, 1);
-    xsk_count(&xsk->tx_packets, 1);
 }
+
+/* Sends 'n' frames or leaves them with whoever is sending. */
+static void
+send_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
+{
+    if (ovs_mutex_trylock(&xsk->tx_lock)) {
+        leave_frames(xsk, frames, n);
+    } else {
+        if (OVS_LIKELY(collect_frames(xsk))) {
+            uint32_t room = tx_room(xsk, n);
+
+            put_frames(xsk, frames, room);
+            if (OVS_UNLIKELY(room < n)) {
+                drop_frames(xsk, &frames[room], n - room);
+            }
+        } else {
+            leave_frames(xsk, frames, n);
+        }
+        kick(xsk);
+        ovs_mutex_unlock(&xsk->tx_lock);
+    }
+    serve_others(xsk);
+}
+
+/* Packets to frames: any thread, on its own. */
 
 /* Returns the counter for a packet of 'len' bytes that must not be sent, NULL
  * if it may.  The kernel skips an invalid descriptor and never completes it:
@@ -158,31 +242,92 @@ refuse_length(struct xsk *xsk, uint32_t len)
             : NULL);
 }
 
+/* Returns true if the data of 'packet' is in 'frame' and that in our zone,
+ * and not in memory that dp_packet_resize() has moved it to. */
+static bool
+can_send_in_place(const struct xsk *xsk, const struct frame *frame,
+                  const struct dp_packet *packet)
+{
+    return (frame && frame_zone(frame) == xsk->zone
+            && dp_packet_base(packet) == frame_base(xsk->zone, frame->index));
+}
+
+/* Copies 'packet', of another owner, into a frame of the zone.  Returns false
+ * if there is none. */
+static bool
+copy_in(struct xsk *xsk, struct dp_packet *packet, struct tx_frame *out)
+{
+    xsk_counter *counter = &xsk->tx_no_frame;
+    uint32_t index;
+    uint64_t orig;
+
+    if (frame_alloc(xsk->zone, &index, 1)) {
+        frame_move(xsk->zone, index, FRAME_FREE, FRAME_TX);
+        out->addr = ((uint64_t) index << FRAME_SHIFT) + FRAME_RX_OFFSET;
+        out->len = dp_packet_size(packet);
+        memcpy(xsk->zone->memory.base + out->addr, dp_packet_data(packet),
+               out->len);
+        counter = &xsk->tx_copied;
+    }
+    atomic_add_relaxed(counter, 1, &orig);
+    dp_packet_delete(packet);
+    return counter == &xsk->tx_copied;
+}
+
+/* Makes the 'n' 'packets' into frames, in order; those that cannot be sent
+ * are dropped and counted.  Returns how many frames there are. */
+static uint32_t
+make_frames(struct xsk *xsk, struct dp_packet *const packets[], uint32_t n,
+            struct tx_frame frames[])
+{
+    uint32_t n_frames = 0;
+    int n_in_place = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct dp_packet *packet = packets[i];
+        const struct frame *frame = frame_from_packet(packet);
+        uint32_t len = dp_packet_size(packet);
+        xsk_counter *refused = refuse_length(xsk, len);
+
+        if (OVS_UNLIKELY(refused)) {
+            uint64_t orig;
+
+            atomic_add_relaxed(refused, 1, &orig);
+            dp_packet_delete(packet);
+        } else if (OVS_LIKELY(can_send_in_place(xsk, frame, packet))) {
+            frame_move(xsk->zone, frame->index, FRAME_HELD, FRAME_TX);
+            frames[n_frames].addr = ((uint8_t *) dp_packet_data(packet)
+                                     - xsk->zone->memory.base);
+            frames[n_frames++].len = len;
+            n_in_place++;
+        } else {
+            n_frames += copy_in(xsk, packet, &frames[n_frames]);
+        }
+    }
+    if (n_in_place) {
+        frame_count_held(xsk->zone, -n_in_place);
+    }
+    return n_frames;
+}
+
 /* Sends the packets of 'batch', of any number, through 'xsk', in order, and
  * leaves it empty.  What cannot be sent is dropped and counted.  Any
  * thread. */
 void
 xsk_tx(struct xsk *xsk, struct dp_packet_batch *batch)
 {
-    struct dp_packet *packet;
-    uint32_t room;
+    struct dp_packet **packets = batch->packets;
+    size_t n = dp_packet_batch_size(batch);
 
-    ovs_mutex_lock(&xsk->tx_lock);
-    room = tx_room(xsk, dp_packet_batch_size(batch));
-    DP_PACKET_BATCH_FOR_EACH (i, packet, batch) {
-        xsk_counter *refused = refuse_length(xsk, dp_packet_size(packet));
+    for (size_t i = 0; i < n; i += MAX_SEND) {
+        struct tx_frame frames[MAX_SEND];
+        uint32_t n_frames = make_frames(xsk, &packets[i],
+                                        MIN(n - i, MAX_SEND), frames);
 
-        if (OVS_UNLIKELY(refused || !room)) {
-            xsk_count(refused ? refused : &xsk->tx_ring_full, 1);
-            dp_packet_delete(packet);
-        } else {
-            put_packet(xsk, packet);
-            room--;
+        if (n_frames) {
+            send_frames(xsk, frames, n_frames);
         }
     }
-    xsk_ring_submit(&xsk->tx);
-    kick(xsk);
-    ovs_mutex_unlock(&xsk->tx_lock);
     batch_forget(batch);
 }
 
@@ -194,7 +339,9 @@ xsk_tx_poll(struct xsk *xsk)
     uint32_t n_tx;
 
     atomic_read_relaxed(&xsk->user.n_tx, &n_tx);
-    if (n_tx && !ovs_mutex_trylock(&xsk->tx_lock)) {
+    if ((n_tx || tx_handover_count(&xsk->handover))
+        && !ovs_mutex_trylock(&xsk->tx_lock)) {
+        collect_frames(xsk);
         kick(xsk);
         reap(xsk);
         ovs_mutex_unlock(&xsk->tx_lock);
@@ -202,14 +349,15 @@ xsk_tx_poll(struct xsk *xsk)
 }
 
 /* Waits, within bounds, until the kernel has no frame of ours to send from,
- * since whoever got it by reference would see it change.  Main thread, while
- * nobody sends. */
+ * since whoever got it by reference would see it change; frees what is still
+ * in the handover then.  Main thread, while nobody sends. */
 void
 xsk_tx_drain(struct xsk *xsk)
 {
-    for (int i = 0; i < DRAIN_MS; i++) {
-        uint32_t n_tx;
+    struct tx_frame frame;
+    uint32_t n_tx;
 
+    for (int i = 0; i < DRAIN_MS; i++) {
         xsk_tx_poll(xsk);
         atomic_read_relaxed(&xsk->user.n_tx, &n_tx);
         if (!n_tx) {
@@ -217,4 +365,9 @@ xsk_tx_drain(struct xsk *xsk)
         }
         xnanosleep_no_quiesce(1000 * 1000);
     }
+    ovs_mutex_lock(&xsk->tx_lock);
+    while (take_frames(xsk, &frame, 1)) {
+        drop_frames(xsk, &frame, 1);
+    }
+    ovs_mutex_unlock(&xsk->tx_lock);
 }

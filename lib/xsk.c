@@ -250,6 +250,7 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     xsk->queue = opts->queue;
     xsk->n_rx_desc = opts->n_rx_desc;
     ovs_mutex_init(&xsk->tx_lock);
+    tx_handover_init(&xsk->handover, opts->n_tx_desc);
     xsk->zone = frame_zone_join(&xsk->user, opts->n_frames, opts->numa_node);
     error = xsk->zone ? 0 : errno;
     if (!error) {
@@ -317,6 +318,7 @@ xsk_close(struct xsk *xsk)
     }
     bitmap_free(xsk->rx_frames);
     bitmap_free(xsk->tx_frames);
+    tx_handover_destroy(&xsk->handover);
     ovs_mutex_destroy(&xsk->tx_lock);
     free_cacheline(xsk);
 }

@@ -19,12 +19,14 @@
 #include "frame-pool.h"
 #include "openvswitch/thread.h"
 #include "ovs-atomic.h"
+#include "tx-handover.h"
 #include "xsk-ring.h"
 
 /* What is counted by us a queue: X(MEMBER, NAME, DESCRIPTION).  The only
  * place that names them; the statistics column, appctl and the documentation
- * follow from it.  Writers: "rx" the poller, "tx" the holder of the tx
- * lock. */
+ * follow from it.  Writers: of "rx" the poller; of tx_packets and tx_kicks the
+ * holder of the tx lock; of the other "tx" any thread, with atomic
+ * additions. */
 #define XSK_COUNTERS(X)                                                     \
     X(rx_packets, "rx_packets",                                             \
       "frames received")                                                    \
@@ -40,6 +42,8 @@
       "frames handed to the kernel")                                        \
     X(tx_copied, "tx_copied",                                               \
       "of those, copied since they were not in a frame of the zone")        \
+    X(tx_handed_over, "tx_handed_over",                                     \
+      "frames left for the thread that was sending")                        \
     X(tx_kicks, "tx_kicks",                                                 \
       "system calls to make the kernel send")                               \
     X(tx_ring_full, "tx_ring_full",                                         \
@@ -102,6 +106,7 @@ struct xsk {
     struct xsk_ring fill;
     unsigned long *rx_frames;   /* Bitmap: in the fill or rx ring. */
     uint32_t n_idle_polls;      /* Empty polls since the last frame. */
+    uint32_t n_busy_polls;      /* Other polls. */
     xsk_counter rx_packets, rx_batches, rx_hints, rx_no_frame, rx_wakeups;
 
     /* Transmit: written under 'tx_lock'. */
@@ -109,7 +114,11 @@ struct xsk {
     struct xsk_ring tx;
     struct xsk_ring completion;
     unsigned long *tx_frames;   /* Bitmap: in the tx or completion ring. */
-    xsk_counter tx_packets, tx_copied, tx_kicks, tx_ring_full, tx_no_frame;
+    xsk_counter tx_packets, tx_kicks;
+
+    /* Transmit: written by all that send. */
+    struct tx_handover handover;
+    xsk_counter tx_handed_over, tx_copied, tx_ring_full, tx_no_frame;
     xsk_counter tx_too_long, tx_too_short;
 
     /* Frames in the rings, for the zone's account. */

@@ -53,6 +53,7 @@ fake_xsk_open(const struct fake_opts *opts)
     xsk->fd = -1;
     xsk->n_rx_desc = opts->n_rx_desc;
     ovs_mutex_init(&xsk->tx_lock);
+    tx_handover_init(&xsk->handover, opts->n_tx_desc);
     xsk->zone = frame_zone_join(&xsk->user, opts->n_rx_desc + opts->n_tx_desc,
                                 opts->numa_node);
     ovs_assert(xsk->zone);
@@ -136,7 +137,14 @@ uint32_t
 fake_transmit(struct xsk *xsk, uint32_t n)
 {
     n = MIN(n, n_in(&xsk->tx));
-    *xsk->tx.theirs += n;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct xdp_desc *descs = xsk->tx.entries;
+
+        if (fake_kernel.on_frame) {
+            fake_kernel.on_frame(xsk, &descs[*xsk->tx.theirs & xsk->tx.mask]);
+        }
+        ++*xsk->tx.theirs;
+    }
     return n;
 }
 
@@ -182,6 +190,9 @@ __wrap_sendto(int fd OVS_UNUSED, const void *data OVS_UNUSED,
     struct fake_kernel *k = &fake_kernel;
 
     k->n_kicks++;
+    if (k->on_kick) {
+        k->on_kick(k->xsk);
+    }
     fake_complete(k->xsk, fake_transmit(k->xsk, k->n_per_kick));
     errno = EAGAIN;
     return n_in(&k->xsk->tx) ? -1 : 0;

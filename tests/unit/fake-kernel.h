@@ -4,7 +4,8 @@
 #define FAKE_KERNEL_H 1
 
 /* A socket of our own code whose rings are ordinary memory, and the kernel's
- * side of them.  Frames come from a real zone.  One thread. */
+ * side of them.  Frames come from a real zone.  One thread, or several that
+ * only send: the kernel is called under the tx lock. */
 
 #include "xdp-layout.h"
 #include "xsk.h"
@@ -34,6 +35,11 @@ struct fake_kernel {
     uint32_t n_per_kick;
     uint32_t n_kicks;           /* Calls to send. */
     uint32_t n_wakeups;         /* Calls to receive. */
+
+    /* If nonnull: called at the start of a call to send, and for each frame
+     * that is sent. */
+    void (*on_kick)(struct xsk *);
+    void (*on_frame)(const struct xsk *, const struct xdp_desc *);
 };
 extern struct fake_kernel fake_kernel;
 
