@@ -30,13 +30,13 @@ record() {
 }
 
 # calculate EXPRESSION: prints it, in awk's arithmetic.
-calculate() { awk "BEGIN { printf \"%.6g\", $1 }"; }
+calculate() { awk "BEGIN { printf \"%.10g\", $1 }"; }
 
 # Traffic of the scenario.
 
-# paced RATE: options of the generator for so many frames a second: in bursts
+# pace RATE: options of the generator for so many frames a second: in bursts
 # that are due every 50 us, since buffers of some contenders hold few frames.
-paced() {
+pace() {
     local burst=$(($1 / 20000))
 
     burst=$((burst < 1 ? 1 : burst > 64 ? 64 : burst))
@@ -134,7 +134,7 @@ passes_rate() {
     local try offered
 
     for try in 1 2; do
-        generate --seconds=$trial_seconds $(paced "$1")
+        generate --seconds=$trial_seconds $(pace "$1")
         offered=$(calculate "int($sent / $seconds)")
         delivered=$(calculate "int($got / $seconds)")
         echo "$contender: $1 asked, $offered offered, $delivered delivered"
@@ -159,7 +159,7 @@ measure_lossless() {
 }
 
 measure_light() {
-    generate --seconds=1 $(paced $light_rate)
+    generate --seconds=1 $(pace $light_rate)
     record "lost at $light_rate frames a second" frames $((sent - got))
     record "arrived at $light_rate frames a second" frames "$got"
 }

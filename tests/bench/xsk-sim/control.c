@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The control socket, XSK_SIM_CONTROL: a command a connection, a line of words;
- * the answer is JSON or "error: ...".  See xsk-simctl. */
+/* The control socket, XSK_SIM_CONTROL: one command a connection, a line of
+ * words; the answer is JSON or "error: ...".  See xsk-simctl. */
 
 #include <errno.h>
 #include <fnmatch.h>

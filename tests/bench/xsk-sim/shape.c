@@ -103,8 +103,8 @@ set_sizes(const char *value)
 
     if (strlen(value) >= sizeof shape.sizes
         || !parse_sizes(value, lens, MAX_SHARES)) {
-        return format_error("size", value, "LEN[:SHARE],... with lengths of 60 "
-                            "to 3500");
+        return format_error("size", value,
+                            "LEN[:SHARE],... with lengths of 60 to 3500");
     }
     strcpy(shape.sizes, value);
     return NULL;
@@ -198,7 +198,8 @@ find_flow(const double *sums, uint32_t n_flows, double point)
 void
 shape_make_slots(void)
 {
-    uint32_t lens[MAX_SHARES], n_lens = parse_sizes(shape.sizes, lens, MAX_SHARES);
+    uint32_t lens[MAX_SHARES];
+    uint32_t n_lens = parse_sizes(shape.sizes, lens, MAX_SHARES);
     uint64_t state = shape.seed;
     double *sums = shape.zipf ? zipf_sums(shape.n_flows, shape.zipf) : NULL;
     uint32_t n = 1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The smallest user of AF_XDP sockets, to be run on the ring simulator: to find
- * out what the simulator can do, and to see that it notices broken users. */
+/* The smallest user of AF_XDP sockets, to be run on the ring simulator: to
+ * find out what the simulator can do, and to see that it notices broken
+ * users. */
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/if_xdp.h>
 #include <net/if.h>
 #include <sched.h>
@@ -15,7 +17,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <linux/bpf.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -25,6 +26,7 @@ static const char usage[] =
 "  drop              receive at DEV and drop\n"
 "  forward           receive at DEV, send at DEV2 and the other way round;\n"
 "                    both have one UMEM\n"
+"  spoil             the same, and change a byte of each frame\n"
 "or what no user may do, by way of DEV:\n"
 "  bad-tx-range      send from behind the end of the UMEM\n"
 "  bad-tx-crossing   send what reaches into the next chunk\n"
@@ -54,6 +56,7 @@ struct port {
 };
 
 static uint8_t *umem;
+static bool spoil;
 static uint32_t free_chunks[N_CHUNKS], n_free;
 
 static void
@@ -214,6 +217,9 @@ move_batch(struct port *from, struct port *to)
     for (uint32_t i = 0; i < n; i++) {
         const struct xdp_desc *desc = &descs[from->rx.index++ % RING];
 
+        if (spoil) {
+            umem[desc->addr + desc->len - 1] ^= 1;
+        }
         if (to) {
             put_tx(to, desc->addr, desc->len);
         } else {
@@ -315,7 +321,10 @@ main(int argc, char *argv[])
     if (other) {
         open_port(other, argv[3]);
     }
-    if (!strcmp(argv[1], "drop") || (!strcmp(argv[1], "forward") && other)) {
+    spoil = !strcmp(argv[1], "spoil");
+    if (!strcmp(argv[1], "drop")) {
+        run(&a, NULL);
+    } else if (other && (spoil || !strcmp(argv[1], "forward"))) {
         run(&a, other);
     } else if (misbehave(argv[1], &a, other)) {
         pause();

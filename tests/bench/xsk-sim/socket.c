@@ -260,6 +260,7 @@ go_live(struct sim_socket *s, const struct sockaddr_xdp *address)
     nic_pause();
     join_region(s);
     stream_init(&s->stream, s->id);
+    s->wakeup_now = UINT32_MAX; /* The kernel has set the tx ring's flag. */
     sim_sockets[s->id] = s;
     if (s->id >= sim_n_sockets) {
         sim_n_sockets = s->id + 1;

@@ -22,7 +22,7 @@ static const char usage[] =
 "      burst=N             frames that arrive together (32)\n"
 "      verify=0|1          sequence and checksum in each frame (0)\n"
 "      hints=0|1           hints in front of each, as the program of an\n"
-"                          afxdp-fast port writes them; from \"start\" on (0)\n"
+"                          afxdp-fast port does; from \"start\" on (0)\n"
 "      seed=N              of all that is drawn\n"
 "  start [DEV...]          let frames arrive; DEV may be a pattern\n"
 "  stop [DEV...]\n"
