@@ -19,7 +19,6 @@ kind_of() {
     case ${1%%+*} in
     bare | xsk | bridge | dpdk) echo "${1%%+*}" ;;
     system | afxdp | afxdp-fast) echo ovs ;;
-    ceiling) declare -F ceiling_up >/dev/null && echo ceiling ;;
     *) return 1 ;;
     esac
 }
