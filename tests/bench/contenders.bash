@@ -62,6 +62,10 @@ forwarder_up() {
     echo $! >"$dir/forwarder.pid"
 }
 
+forwarder_lives() {
+    [ ! -e "$dir/forwarder.pid" ] || kill -0 "$(cat "$dir/forwarder.pid")"
+}
+
 forwarder_down() {
     local pid
 
@@ -129,10 +133,13 @@ dpdk_up() {
     local n
 
     ovs_stop
-    OVS_DAEMON=$dpdk_daemon ovs_start
+    # Under the name by which the tools look for it.
+    ln -sf $dpdk_daemon "$dir/ovs-vswitchd"
+    OVS_DAEMON=$dir/ovs-vswitchd ovs_start
     vsctl set open_vswitch . other_config:dpdk-init=true \
         other_config:dpdk-socket-mem=$dpdk_memory \
-        other_config:dpdk-lcore-mask=0x1
+        other_config:dpdk-lcore-mask=0x1 \
+        other_config:dpdk-extra="--in-memory --no-telemetry"
     for n in 1 2 3 4; do
         PORT_TYPE=dpdk port_add br0 "${devs[n - 1]}" $n \
             options:dpdk-devargs="net_af_xdp$n,iface=p-${devs[n - 1]}" \
@@ -159,6 +166,7 @@ contender_up() {
     layout_apply
     passes "${devs[0]}" "${devs[1]}" && passes "${devs[2]}" "${devs[3]}" ||
         broken "$contender carries no frames"
+    forwarder_lives || broken "$contender has ended"
 }
 
 contender_down() { "$(kind_of "$contender")_down"; }
