@@ -20,9 +20,9 @@
  * the budget of NAPI. */
 #define BUDGET 64
 
-/* After a round without work the NIC waits for some 0.2 us, so that its looking
- * does not keep taking the rings' cache lines from the program: no driver
- * looks that often.  After so many rounds it sleeps for a moment. */
+/* After a round without work the NIC waits for some 0.2 us, so that its
+ * looking does not keep taking the rings' cache lines from the program: no
+ * driver looks that often.  After so many rounds it sleeps for a moment. */
 #define IDLE_PAUSES 4
 #define IDLE_ROUNDS 10000
 #define IDLE_NS 50000
