@@ -188,7 +188,9 @@ recvfrom(int fd, void *data, size_t size, int flags, struct sockaddr *from,
 }
 
 /* The C library's header says that poll() only writes to 'fds'. */
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 /* A poll of one simulated socket does not wait: who polls it among others or
  * with a timeout is not simulated. */

@@ -40,6 +40,6 @@ sim_broken() { grep BROKEN "$XSK_SIM_LOG"; }
 # sim_client MODE DEV [DEV]: runs the smallest user of sockets on the
 # simulator, in the background; its pid is in $client.
 sim_client() {
-    LD_PRELOAD=$sim/xsk-sim.so "$sim/sim-client" "$@" &
+    LD_PRELOAD=$sim/xsk-sim.so setsid "$sim/sim-client" "$@" &
     client=$!
 }
