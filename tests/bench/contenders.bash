@@ -9,7 +9,7 @@
 # is missing on this machine, and nothing if the contender can run.  KIND_pids
 # prints the processes whose memory is the contender's.
 
-# Names, as a pattern for errors and as a list for --contenders=all.
+# The names that there are; also --contenders=all.
 all_contenders=(bare xsk bridge system afxdp afxdp-fast dpdk)
 
 # The core of all that polls.
@@ -17,8 +17,8 @@ pmd_core=1
 
 kind_of() {
     case ${1%%+*} in
-    bare | xsk | bridge | dpdk) echo "${1%%+*}" ;;
-    system | afxdp | afxdp-fast) echo ovs ;;
+    bare | xsk | bridge | system | dpdk) echo "${1%%+*}" ;;
+    afxdp | afxdp-fast) echo ovs ;;
     *) return 1 ;;
     esac
 }
@@ -114,6 +114,24 @@ ovs_down() {
 }
 
 ovs_pids() { vswitchd_pid; }
+
+# The type "system" knows no PMD threads: the daemon's main thread forwards.
+
+system_up() {
+    ovs_up "$@"
+    taskset -pc $pmd_core "$(vswitchd_pid)"
+}
+
+system_down() {
+    ovs_down
+    taskset -pc 0 "$(vswitchd_pid)"
+}
+
+system_pids() { vswitchd_pid; }
+
+is_port_type() {
+    case $(kind_of "$contender") in ovs | system) true ;; *) false ;; esac
+}
 
 # Debian's daemon with DPDK, in place of ours while it has its turn.
 
