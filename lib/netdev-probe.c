@@ -8,6 +8,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -62,6 +63,19 @@ netdev_probe_xdp_features(int ifindex, uint64_t *features)
     }
     ofpbuf_uninit(&request);
     return known;
+}
+
+/* Returns true if frames of device 'ifname' start with an Ethernet header, or
+ * if the kernel does not tell.  Any thread. */
+bool
+netdev_probe_is_ethernet(const char *ifname)
+{
+    struct ifreq ifr;
+
+    memset(&ifr, 0, sizeof ifr);
+    ovs_strzcpy(ifr.ifr_name, ifname, sizeof ifr.ifr_name);
+    return (af_inet_ioctl(SIOCGIFHWADDR, &ifr)
+            || ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER);
 }
 
 /* Asks the driver for its channels.  Returns 0 if it does not tell. */

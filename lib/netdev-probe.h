@@ -15,6 +15,7 @@ enum {
     NETDEV_XDP_XSK_ZEROCOPY = 1 << 3,
 };
 
+bool netdev_probe_is_ethernet(const char *ifname);
 bool netdev_probe_xdp_features(int ifindex, uint64_t *features);
 uint32_t netdev_probe_n_rx_queues(const char *ifname);
 

@@ -4,6 +4,7 @@
 #include "xdp-port.h"
 
 #include <errno.h>
+#include <net/if.h>
 
 #include "netdev-probe.h"
 #include "openvswitch/dynamic-string.h"
@@ -258,13 +259,25 @@ attach(struct xdp_port *port, uint32_t n_queues, char **errp)
 }
 
 /* Stores in '*n' how many queues 'config' means for the device.  Returns 0,
- * or EINVAL and why in '*errp'. */
+ * or a positive errno and why in '*errp'. */
 static int
 resolve_n_queues(const struct xdp_port *port,
                  const struct port_config *config, uint32_t *n, char **errp)
 {
     uint32_t n_device = netdev_probe_n_rx_queues(port->ifname);
+    int ifindex = if_nametoindex(port->ifname);
 
+    if (ifindex != port->ifindex) {
+        /* What could be asked about that name is not about our device. */
+        *n = port->n_queues;
+        if (ifindex) {
+            *errp = xasprintf("%s is another device now (ifindex %d, was %d): "
+                              "delete the port and add it again",
+                              port->ifname, ifindex, port->ifindex);
+            return ENODEV;
+        }
+        return 0;
+    }
     *n = config->n_rxq ? config->n_rxq : MIN(n_device, PORT_MAX_RXQ);
     if (*n > n_device) {
         *errp = xasprintf("n_rxq=%"PRIu32": %s has %"PRIu32" receive queue%s; "
@@ -292,7 +305,13 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
     port->ifindex = ifindex;
     port->numa_node = MAX(numa_node, 0);
     port->config = *config;
-    error = resolve_n_queues(port, config, &n_queues, errp);
+    if (!netdev_probe_is_ethernet(ifname)) {
+        *errp = xasprintf("%s is not an Ethernet device: only those can be "
+                          "ports of type afxdp-fast", ifname);
+        error = EOPNOTSUPP;
+    } else {
+        error = resolve_n_queues(port, config, &n_queues, errp);
+    }
     if (!error) {
         error = attach(port, n_queues, errp);
     }
