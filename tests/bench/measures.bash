@@ -12,7 +12,7 @@ max_loss=100
 
 # The rates between which "lossless" searches, frames a second.  The generator
 # itself reaches about twice the higher one.
-search_low=20000 search_high=4000000
+search_low=5000 search_high=4000000
 
 # The search ends when it knows the rate to so many percent.
 search_precision=3
