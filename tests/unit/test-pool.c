@@ -169,10 +169,15 @@ end_round(bool meanwhile)
     pthread_t threads[2];
 
     if (!meanwhile) {
+        const struct frame_zone *first = frame_zone_next(NULL);
+        const struct frame_zone *second = frame_zone_next(first);
+
         for (size_t i = 0; i < N_WORKERS; i++) {
             model_queue_close(&workers[i].queue);
         }
-        CHECK_INT(check_zones(), 2);
+        /* A zone of which no packet is left has gone with its queues. */
+        CHECK_INT(check_zones(),
+                  (model_n_held(first) > 0) + (model_n_held(second) > 0));
     }
     for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
         start_thread(&threads[i], empty_mailbox, NULL);
