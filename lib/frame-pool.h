@@ -90,7 +90,7 @@ struct frame_user {
     uint32_t n_reserved;                /* Frames it may count on. */
     atomic_uint32_t n_rx;               /* In its fill and rx rings. */
     atomic_uint32_t n_tx;               /* In its tx and completion rings. */
-    atomic_uint32_t n_left;             /* In its handover, on the way there. */
+    atomic_uint32_t n_left;             /* In its handover, on their way. */
 };
 
 struct frame_zone {
@@ -141,7 +141,7 @@ enum frame_state {
     FRAME_FREE,
     FRAME_RX,                           /* Fill or rx ring. */
     FRAME_HELD,                         /* By OVS. */
-    FRAME_TX,                           /* Handover, tx or completion ring. */
+    FRAME_TX,                           /* Handover, tx or completion. */
 };
 
 void frame_packet_free(struct dp_packet *);

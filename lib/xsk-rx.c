@@ -41,7 +41,8 @@ xsk_refill(struct xsk *xsk)
         for (uint32_t i = 0; i < n; i++) {
             frame_move(zone, indexes[i], FRAME_FREE, FRAME_RX);
             bitmap_set1(xsk->rx_frames, indexes[i]);
-            xsk_ring_put_addr(&xsk->fill, (uint64_t) indexes[i] << FRAME_SHIFT);
+            xsk_ring_put_addr(&xsk->fill,
+                              (uint64_t) indexes[i] << FRAME_SHIFT);
         }
         xsk_account(&xsk->user.n_rx, n);
         wanted -= n;
