@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "bitmap.h"
+#include "sat-math.h"
 #include "xdp-layout.h"
 
 /* Polls between two looks at what senders have left behind.  A PMD polls some
@@ -15,6 +16,18 @@
  * looks every millisecond at least; after the first empty poll it looks at
  * once, since it may go to sleep. */
 #define POLLS_PER_TX_POLL 64
+
+/* Overload.  A queue that never gets empty is as long as the ring is deep and
+ * loses what is too much whatever its depth: depth only adds delay and takes
+ * cache, for frames take turns, and of 1,024 that do less is in the cache than
+ * of 256 (Documentation/performance.md).  So a ring in which no poll has found
+ * less than a burst while it passed OVERLOAD_RINGFULS times its depth keeps no
+ * more than OVERLOAD_LEVEL frames: by then, an excess of one in
+ * OVERLOAD_RINGFULS has filled it anyway.  It gets its depth back, to ride out
+ * bursts and pauses, as soon as its poller has time to spare: after
+ * POLLS_PER_TX_POLL empty polls in a row, some microseconds. */
+#define OVERLOAD_RINGFULS 8
+#define OVERLOAD_LEVEL 256
 
 /* Asks the driver to go on receiving.  Copy mode never needs it. */
 static void
@@ -24,9 +37,9 @@ wake_rx(struct xsk *xsk)
     xsk_count(&xsk->rx_wakeups, 1);
 }
 
-/* Tops the fill ring up, so that it and the rx ring together hold as many
- * frames as either has room for: neither can overflow.  What is missing for
- * want of free frames is made up for at a later call. */
+/* Tops the fill ring up, so that it and the rx ring together hold 'n_level'
+ * frames, at most as many as either has room for: neither can overflow.  What
+ * is missing for want of free frames is made up for at a later call. */
 void
 xsk_refill(struct xsk *xsk)
 {
@@ -35,7 +48,7 @@ xsk_refill(struct xsk *xsk)
     uint32_t wanted, have;
 
     atomic_read_relaxed(&xsk->user.n_rx, &have);
-    for (wanted = xsk->n_rx_desc - have; wanted; ) {
+    for (wanted = sat_sub(xsk->n_level, have); wanted; ) {
         uint32_t n = frame_alloc(zone, indexes, MIN(wanted, FRAME_SLAB));
 
         for (uint32_t i = 0; i < n; i++) {
@@ -107,11 +120,32 @@ rx_idle(struct xsk *xsk)
     if (!(xsk->n_idle_polls++ % POLLS_PER_TX_POLL)) {
         uint32_t n_rx;
 
+        if (xsk->n_idle_polls > POLLS_PER_TX_POLL) {
+            xsk->n_level = xsk->n_rx_desc;
+        }
         atomic_read_relaxed(&xsk->user.n_rx, &n_rx);
-        if (OVS_UNLIKELY(n_rx < xsk->n_rx_desc)) {
+        if (OVS_UNLIKELY(n_rx < xsk->n_level)) {
             xsk_refill(xsk);
         }
         xsk_tx_poll(xsk);
+    }
+}
+
+/* Notices overload from the 'n' frames of a poll. */
+static void
+watch_load(struct xsk *xsk, uint32_t n)
+{
+    if (n < NETDEV_MAX_BURST) {
+        xsk->n_standing = 0;
+        return;
+    }
+    xsk->n_standing += n;
+    if (OVS_UNLIKELY(xsk->n_standing >= OVERLOAD_RINGFULS * xsk->n_rx_desc)) {
+        xsk->n_standing = 0;
+        if (xsk->n_level > OVERLOAD_LEVEL) {
+            xsk->n_level = OVERLOAD_LEVEL;
+            xsk_count(&xsk->rx_overloads, 1);
+        }
     }
 }
 
@@ -150,6 +184,7 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     xsk_count(&xsk->rx_batches, 1);
     xsk_count(&xsk->rx_hints, n_hints);
 
+    watch_load(xsk, n);
     xsk_refill(xsk);
     if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
         /* Without the barrier: should the flag be missed, the next poll, of a

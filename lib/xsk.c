@@ -248,7 +248,9 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     *xskp = NULL;
     xsk->fd = -1;
     xsk->queue = opts->queue;
+    xsk->copy_mode = opts->copy_mode;
     xsk->n_rx_desc = opts->n_rx_desc;
+    xsk->n_level = opts->n_rx_desc;
     ovs_mutex_init(&xsk->tx_lock);
     tx_handover_init(&xsk->handover, opts->n_tx_desc);
     xsk->zone = frame_zone_join(&xsk->user, opts->n_frames, opts->numa_node);

@@ -36,6 +36,8 @@
       "frames with hints that the port's current program wrote")            \
     X(rx_no_frame, "rx_no_frame",                                           \
       "times the fill ring could not be topped up for want of frames")      \
+    X(rx_overloads, "rx_overloads",                                         \
+      "times the queue stood for so long that its ring was shortened")      \
     X(rx_wakeups, "rx_wakeups",                                             \
       "system calls to wake the driver for receiving")                      \
     X(tx_packets, "tx_packets",                                             \
@@ -97,6 +99,7 @@ struct xsk {
     struct frame_zone *zone;
     int fd;
     uint32_t queue;
+    enum xsk_copy_mode copy_mode;
     uint32_t n_rx_desc;
     atomic_uint64_t cookie;     /* Of hints to accept, 0 for none.  Changes
                                  * when the program is replaced. */
@@ -107,7 +110,12 @@ struct xsk {
     unsigned long *rx_frames;   /* Bitmap: in the fill or rx ring. */
     uint32_t n_idle_polls;      /* Empty polls since the last frame. */
     uint32_t n_busy_polls;      /* Other polls. */
-    xsk_counter rx_packets, rx_batches, rx_hints, rx_no_frame, rx_wakeups;
+    uint32_t n_level;           /* Frames that the fill and rx rings are to
+                                 * hold together. */
+    uint32_t n_standing;        /* Frames since a poll last found less than a
+                                 * burst. */
+    xsk_counter rx_packets, rx_batches, rx_hints, rx_no_frame, rx_overloads;
+    xsk_counter rx_wakeups;
 
     /* Transmit: written under 'tx_lock'. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct ovs_mutex tx_lock;

@@ -52,6 +52,7 @@ fake_xsk_open(const struct fake_opts *opts)
 
     xsk->fd = -1;
     xsk->n_rx_desc = opts->n_rx_desc;
+    xsk->n_level = opts->n_rx_desc;
     ovs_mutex_init(&xsk->tx_lock);
     tx_handover_init(&xsk->handover, opts->n_tx_desc);
     xsk->zone = frame_zone_join(&xsk->user, opts->n_rx_desc + opts->n_tx_desc,
