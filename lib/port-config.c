@@ -118,8 +118,8 @@ port_config_parse(const struct smap *options, struct port_config *config,
 
     *config = (struct port_config) {
         .xdp_mode = XDP_MODE_BEST_EFFORT,
-        .n_rxq_desc = PORT_DEFAULT_DESC,
-        .n_txq_desc = PORT_DEFAULT_DESC,
+        .n_rxq_desc = PORT_DEFAULT_RX_DESC,
+        .n_txq_desc = PORT_DEFAULT_TX_DESC,
         .hints = true,
     };
     error = parse_mode(options, &config->xdp_mode);

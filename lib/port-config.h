@@ -33,8 +33,13 @@ struct port_config {
 #define PORT_MIN_DESC 64
 #define PORT_MAX_DESC 4096
 
-/* Rides out some 0.5 ms of a PMD that does not run, at 2 Mpps. */
-#define PORT_DEFAULT_DESC 1024
+/* As many as OVS's afxdp has: they ride out a millisecond of a PMD that does
+ * not run, at 2 Mpps. */
+#define PORT_DEFAULT_RX_DESC 2048
+
+/* Half as many: what is sent in copy mode has left when the system call
+ * returns, and a device that falls behind by so much has lost its link. */
+#define PORT_DEFAULT_TX_DESC 1024
 
 /* As many queues as Linux drivers have, bounded by what a typing error may
  * cost. */

@@ -158,6 +158,7 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     uint32_t n_hints = 0;
     uint64_t cookie;
 
+    watch_load(xsk, n);
     if (!n) {
         rx_idle(xsk);
         return;
@@ -184,7 +185,6 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     xsk_count(&xsk->rx_batches, 1);
     xsk_count(&xsk->rx_hints, n_hints);
 
-    watch_load(xsk, n);
     xsk_refill(xsk);
     if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
         /* Without the barrier: should the flag be missed, the next poll, of a

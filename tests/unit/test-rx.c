@@ -124,6 +124,81 @@ refill_bounds(void)
     xsk_close(xsk);
 }
 
+/* Lets as many frames arrive as there is room for, 'n' times, and takes a
+ * batch each time. */
+static void
+flood(struct xsk *xsk, int n)
+{
+    while (n--) {
+        while (fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL)) {
+            continue;
+        }
+        dp_packet_delete_batch(receive(xsk), true);
+    }
+}
+
+/* Polls in vain 'n' times. */
+static void
+idle(struct xsk *xsk, int n)
+{
+    while (n--) {
+        CHECK_INT(dp_packet_batch_size(receive(xsk)), 0);
+    }
+}
+
+/* Takes all that has arrived. */
+static void
+drain(struct xsk *xsk)
+{
+    while (fake_n_in_rx(xsk)) {
+        dp_packet_delete_batch(receive(xsk), true);
+    }
+}
+
+static void
+overload(void)
+{
+    static const struct fake_opts large = { .n_rx_desc = 1024,
+                                            .n_tx_desc = N_DESC };
+    const int n_enough = 8 * large.n_rx_desc / NETDEV_MAX_BURST;
+    struct xsk *xsk = fake_xsk_open(&large);
+
+    /* No batch, and one that is not full, say that the queue was empty. */
+    flood(xsk, n_enough / 2);
+    drain(xsk);
+    idle(xsk, 1);
+    flood(xsk, n_enough / 2);
+    drain(xsk);
+    fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+    dp_packet_delete(receive_one(xsk));
+    flood(xsk, n_enough - 1);
+    CHECK_COUNTER(xsk, rx_overloads, 0);
+    CHECK_INT(fake_n_in_fill(xsk) + fake_n_in_rx(xsk), large.n_rx_desc);
+
+    flood(xsk, 1);
+    CHECK_COUNTER(xsk, rx_overloads, 1);
+    flood(xsk, 3 * n_enough);
+    CHECK_COUNTER(xsk, rx_overloads, 1);
+    CHECK_INT(fake_n_in_fill(xsk) + fake_n_in_rx(xsk), 256);
+    CHECK_ACCOUNT(xsk, 0);
+
+    /* A poller that keeps up has no time to spare yet. */
+    drain(xsk);
+    for (int i = 0; i < 1000; i++) {
+        idle(xsk, 10);
+        fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+        dp_packet_delete(receive_one(xsk));
+    }
+    CHECK_INT(fake_n_in_fill(xsk), 256);
+    idle(xsk, 100);
+    CHECK_INT(fake_n_in_fill(xsk), large.n_rx_desc);
+
+    flood(xsk, n_enough);
+    CHECK_COUNTER(xsk, rx_overloads, 2);
+    xsk_close(xsk);
+    CHECK(!frame_zone_next(NULL));
+}
+
 /* Takes all free frames of the zone, and gives them back. */
 static uint32_t stolen[FRAME_ZONE_MAX];
 
@@ -370,6 +445,8 @@ main(void)
              no_memory_of_before);
     unit_run("fill and rx ring together always hold as many frames as each "
              "takes", refill_bounds);
+    unit_run("a queue that is never empty has its ring shortened, until its "
+             "poller has time to spare", overload);
     unit_run("without free frames nothing is lost, and the fill ring is "
              "topped up later", no_free_frames);
     unit_run("the driver is woken when it asks, and only then", wakeups);
