@@ -61,7 +61,7 @@
 #define FRAME_SLAB (2 * NETDEV_MAX_BURST)
 
 /* Bounds of a zone.  Each queue costs the kernel 128 bytes a frame of its
- * zone, hence the upper one; the lower one is 64 MB, five times the rings of
+ * zone, hence the upper one; the lower one is 64 MB, six times the rings of
  * a port at their default sizes. */
 #define FRAME_ZONE_MIN 16384
 #define FRAME_ZONE_MAX 65536

@@ -37,9 +37,9 @@ struct port_config {
  * not run, at 2 Mpps. */
 #define PORT_DEFAULT_RX_DESC 2048
 
-/* Half as many: what is sent in copy mode has left when the system call
- * returns, and a device that falls behind by so much has lost its link. */
-#define PORT_DEFAULT_TX_DESC 1024
+/* As many as drivers of NICs have on average.  In copy mode what is sent has
+ * left when the system call returns. */
+#define PORT_DEFAULT_TX_DESC 512
 
 /* As many queues as Linux drivers have, bounded by what a typing error may
  * cost. */

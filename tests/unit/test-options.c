@@ -43,8 +43,8 @@ defaults(void)
     CHECK_INT(c.xdp_mode, XDP_MODE_BEST_EFFORT);
     CHECK_INT(c.n_rxq, 0);
     CHECK_INT(c.n_rxq_desc, 2048);
-    CHECK_INT(c.n_txq_desc, 1024);
-    CHECK_INT(c.n_frames, 3072);
+    CHECK_INT(c.n_txq_desc, 512);
+    CHECK_INT(c.n_frames, 2560);
     CHECK_INT(c.hints, true);
     free(error);
 }
@@ -67,9 +67,9 @@ good_values(void)
         CASE("n_rxq_desc", "4096", n_rxq_desc, 4096),
         CASE("n_txq_desc", "64", n_txq_desc, 64),
         CASE("n_txq_desc", "4096", n_txq_desc, 4096),
-        CASE("n_rxq_desc", "4096", n_frames, 4096 + 1024),
+        CASE("n_rxq_desc", "4096", n_frames, 4096 + 512),
         CASE("n_txq_desc", "64", n_frames, 2048 + 64),
-        CASE("frames", "3072", n_frames, 3072),
+        CASE("frames", "2560", n_frames, 2560),
         CASE("frames", "3100", n_frames, 3100),
         CASE("frames", "32768", n_frames, 32768),
 #undef CASE
@@ -145,8 +145,8 @@ wrong_numbers(void)
           { "1", "32", "63", "65", "1000", "8192" } },
         { "n_txq_desc", "a power of two from 64 to 4096",
           { "1", "32", "96", "4095", "4097", "8192" } },
-        { "frames", "a whole number from 3072 to 32768",
-          { "1", "1024", "3071", "32769", "65536", "4294967295" } },
+        { "frames", "a whole number from 2560 to 32768",
+          { "1", "1024", "2559", "32769", "65536", "4294967295" } },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -238,7 +238,7 @@ equality(void)
     };
     struct port_config a, b;
 
-    CHECK(!parse(NULL, NULL, &a) && !parse("frames", "3072", &b));
+    CHECK(!parse(NULL, NULL, &a) && !parse("frames", "2560", &b));
     CHECK(port_config_equal(&a, &b));
     for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
         CHECK(!parse(options[i][0], options[i][1], &b));
