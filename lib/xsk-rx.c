@@ -19,15 +19,19 @@
 
 /* Overload.  A queue that never gets empty is as long as the ring is deep and
  * loses what is too much whatever its depth: depth only adds delay and takes
- * cache, for frames take turns, and of 1,024 that do less is in the cache than
- * of 256 (Documentation/performance.md).  So a ring in which no poll has found
- * less than a burst while it passed OVERLOAD_RINGFULS times its depth keeps no
- * more than OVERLOAD_LEVEL frames: by then, an excess of one in
- * OVERLOAD_RINGFULS has filled it anyway.  It gets its depth back, to ride out
- * bursts and pauses, as soon as its poller has time to spare: after
- * POLLS_PER_TX_POLL empty polls in a row, some microseconds. */
+ * cache, for frames take turns, and of 2,048 that do less is in the cache than
+ * of 256 (Documentation/performance.md).  So a ring keeps OVERLOAD_LEVEL
+ * frames when no poll has found less than a burst while OVERLOAD_RINGFULS
+ * times its depth went through it, and it is still nearly full.
+ *
+ * It gets its depth back, to ride out bursts and pauses, when OVERLOAD_LEVEL
+ * frames have gone through without a full burst, or when SPARE_POLLS polls
+ * found less than one meanwhile: a poll takes some 50 ns, a frame ten times
+ * that, so the poller was idle for a tenth of the time or more.  Less would
+ * not do: with its depth the queue is slower by that much. */
 #define OVERLOAD_RINGFULS 8
 #define OVERLOAD_LEVEL 256
+#define SPARE_POLLS 512
 
 /* Asks the driver to go on receiving.  Copy mode never needs it. */
 static void
@@ -120,9 +124,6 @@ rx_idle(struct xsk *xsk)
     if (!(xsk->n_idle_polls++ % POLLS_PER_TX_POLL)) {
         uint32_t n_rx;
 
-        if (xsk->n_idle_polls > POLLS_PER_TX_POLL) {
-            xsk->n_level = xsk->n_rx_desc;
-        }
         atomic_read_relaxed(&xsk->user.n_rx, &n_rx);
         if (OVS_UNLIKELY(n_rx < xsk->n_level)) {
             xsk_refill(xsk);
@@ -131,21 +132,53 @@ rx_idle(struct xsk *xsk)
     }
 }
 
-/* Notices overload from the 'n' frames of a poll. */
-static void
-watch_load(struct xsk *xsk, uint32_t n)
+/* Notices the beginning of overload from the 'n' frames of a poll. */
+static inline void
+watch_for_overload(struct xsk *xsk, uint32_t n)
 {
-    if (n < NETDEV_MAX_BURST) {
-        xsk->n_standing = 0;
-        return;
-    }
-    xsk->n_standing += n;
-    if (OVS_UNLIKELY(xsk->n_standing >= OVERLOAD_RINGFULS * xsk->n_rx_desc)) {
-        xsk->n_standing = 0;
-        if (xsk->n_level > OVERLOAD_LEVEL) {
+    struct rx_load *load = &xsk->load;
+
+    load->n_frames = n < NETDEV_MAX_BURST ? 0 : load->n_frames + n;
+    if (OVS_UNLIKELY(load->n_frames >= OVERLOAD_RINGFULS * xsk->n_rx_desc)) {
+        uint32_t nearly_full = xsk->n_level - xsk->n_level / 8;
+
+        *load = (struct rx_load) { 0, 0, 0 };
+        if (xsk->n_level > OVERLOAD_LEVEL
+            && xsk_ring_available(&xsk->rx, nearly_full) == nearly_full) {
             xsk->n_level = OVERLOAD_LEVEL;
             xsk_count(&xsk->rx_overloads, 1);
         }
+    }
+}
+
+/* Notices the end of overload, likewise. */
+static void
+watch_for_relief(struct xsk *xsk, uint32_t n)
+{
+    struct rx_load *load = &xsk->load;
+
+    load->n_frames += n;
+    if (n < NETDEV_MAX_BURST) {
+        load->n_small++;
+    } else {
+        load->n_full++;
+    }
+    if (load->n_small >= SPARE_POLLS
+        || (load->n_frames >= OVERLOAD_LEVEL && !load->n_full)) {
+        xsk->n_level = xsk->n_rx_desc;
+        *load = (struct rx_load) { 0, 0, 0 };
+    } else if (load->n_frames >= OVERLOAD_LEVEL) {
+        *load = (struct rx_load) { 0, 0, 0 };
+    }
+}
+
+static inline void
+watch_load(struct xsk *xsk, uint32_t n)
+{
+    if (OVS_LIKELY(xsk->n_level == xsk->n_rx_desc)) {
+        watch_for_overload(xsk, n);
+    } else {
+        watch_for_relief(xsk, n);
     }
 }
 

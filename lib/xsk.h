@@ -94,6 +94,14 @@ struct xsk_opts {
 
 typedef atomic_uint64_t xsk_counter;
 
+/* What tells overload, see xsk-rx.c. */
+struct rx_load {
+    uint32_t n_frames;          /* Normally: since a poll last found less than
+                                 * a burst. */
+    uint32_t n_full;            /* Polls that found a burst, */
+    uint32_t n_small;           /* and others. */
+};
+
 struct xsk {
     /* Constant while the socket is open, but for the cookie. */
     struct frame_zone *zone;
@@ -112,8 +120,7 @@ struct xsk {
     uint32_t n_busy_polls;      /* Other polls. */
     uint32_t n_level;           /* Frames that the fill and rx rings are to
                                  * hold together. */
-    uint32_t n_standing;        /* Frames since a poll last found less than a
-                                 * burst. */
+    struct rx_load load;
     xsk_counter rx_packets, rx_batches, rx_hints, rx_no_frame, rx_overloads;
     xsk_counter rx_wakeups;
 

@@ -137,6 +137,20 @@ flood(struct xsk *xsk, int n)
     }
 }
 
+/* Lets 'n' frames arrive, at most a burst, and takes as many. */
+static void
+receive_n(struct xsk *xsk, uint32_t n)
+{
+    struct dp_packet_batch *batch;
+
+    for (uint32_t i = 0; i < n; i++) {
+        fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+    }
+    batch = receive(xsk);
+    CHECK_INT(dp_packet_batch_size(batch), n);
+    dp_packet_delete_batch(batch, true);
+}
+
 /* Polls in vain 'n' times. */
 static void
 idle(struct xsk *xsk, int n)
@@ -182,19 +196,45 @@ overload(void)
     CHECK_INT(fake_n_in_fill(xsk) + fake_n_in_rx(xsk), 256);
     CHECK_ACCOUNT(xsk, 0);
 
-    /* A poller that keeps up has no time to spare yet. */
+    /* A poller that just keeps up has no time to spare yet. */
     drain(xsk);
     for (int i = 0; i < 1000; i++) {
-        idle(xsk, 10);
-        fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
-        dp_packet_delete(receive_one(xsk));
+        receive_n(xsk, NETDEV_MAX_BURST);
+        idle(xsk, 50);
     }
     CHECK_INT(fake_n_in_fill(xsk), 256);
-    idle(xsk, 100);
+
+    /* One with pauses has, */
+    for (int i = 0; i < 8; i++) {
+        receive_n(xsk, NETDEV_MAX_BURST);
+        idle(xsk, 100);
+    }
     CHECK_INT(fake_n_in_fill(xsk), large.n_rx_desc);
 
+    /* and one of many queues that always finds a few, */
     flood(xsk, n_enough);
     CHECK_COUNTER(xsk, rx_overloads, 2);
+    drain(xsk);
+    for (int i = 0; i < 40; i++) {
+        receive_n(xsk, NETDEV_MAX_BURST / 2);
+    }
+    CHECK_INT(fake_n_in_fill(xsk), large.n_rx_desc);
+
+    /* and one whose traffic has ended. */
+    flood(xsk, n_enough);
+    CHECK_COUNTER(xsk, rx_overloads, 3);
+    drain(xsk);
+    idle(xsk, 1000);
+    CHECK_INT(fake_n_in_fill(xsk), large.n_rx_desc);
+
+    /* A queue that stands but is far from full overflows never. */
+    for (int i = 0; i < 200; i++) {
+        fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+    }
+    for (int i = 0; i < 2 * n_enough; i++) {
+        receive_n(xsk, NETDEV_MAX_BURST);
+    }
+    CHECK_COUNTER(xsk, rx_overloads, 3);
     xsk_close(xsk);
     CHECK(!frame_zone_next(NULL));
 }
