@@ -105,6 +105,17 @@ xsk_ring_available(struct xsk_ring *ring, uint32_t n)
     return MIN(available, n);
 }
 
+/* Returns how many entries wait to be taken, at some moment: for others than
+ * the ring's thread.  What that thread did before xsk_ring_release() is to be
+ * seen by whoever finds the entries gone. */
+static inline uint32_t
+xsk_ring_waiting(const struct xsk_ring *ring)
+{
+    uint32_t ours = __atomic_load_n(ring->ours, __ATOMIC_ACQUIRE);
+
+    return __atomic_load_n(ring->theirs, __ATOMIC_ACQUIRE) - ours;
+}
+
 /* Takes the next entry of the completion ring; it is known to be there. */
 static inline uint64_t
 xsk_ring_take_addr(struct xsk_ring *ring)

@@ -19,6 +19,7 @@
 #include "bitmap.h"
 #include "ovs-compat.h"
 #include "packets.h"
+#include "sat-math.h"
 
 /* What one system call sends in copy mode before Linux 5.17, where it cannot
  * be raised. */
@@ -57,8 +58,8 @@ reap(struct xsk *xsk)
             bitmap_set0(xsk->tx_frames, indexes[i]);
         }
         if (n) {
-            xsk_ring_release(&xsk->completion);
             xsk_account(&xsk->user.n_tx, -n);
+            xsk_ring_release(&xsk->completion);
             frame_free(xsk->zone, indexes, n);
         }
     } while (n == FRAME_SLAB);
@@ -141,17 +142,25 @@ drop_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
 }
 
 /* Leaves 'n' frames for the holder of the tx lock, and drops those that there
- * is no room for.  Any thread. */
+ * is no room for: what is left and what the kernel has are together no more
+ * than the tx ring takes, or a port that sends nothing any more would keep
+ * frames that its zone has promised to others.  Sees too few rather than too
+ * many of them while the holder is at work.  Any thread. */
 static void
 leave_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
 {
-    uint32_t left = tx_handover_put(&xsk->handover, frames, n);
-    uint32_t n_left;
+    uint32_t n_done = xsk_ring_waiting(&xsk->completion);
+    uint32_t n_tx, n_left, left;
     uint64_t orig;
 
-    atomic_add_relaxed(&xsk->user.n_left, left, &n_left);
+    atomic_read_relaxed(&xsk->user.n_tx, &n_tx);
+    atomic_add_relaxed(&xsk->user.n_left, n, &n_left);
+    left = MIN(n, sat_sub(xsk_ring_size(&xsk->tx),
+                          sat_sub(n_tx, n_done) + n_left));
+    left = tx_handover_put(&xsk->handover, frames, left);
     atomic_add_relaxed(&xsk->tx_handed_over, left, &orig);
     if (OVS_UNLIKELY(left < n)) {
+        atomic_sub_relaxed(&xsk->user.n_left, n - left, &n_left);
         drop_frames(xsk, &frames[left], n - left);
     }
 }

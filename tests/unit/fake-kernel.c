@@ -163,7 +163,7 @@ fake_complete(struct xsk *xsk, uint32_t n)
                    && *xsk->tx.theirs - c > 0);
         /* Frames complete in the order in which they were put in. */
         addrs[c & xsk->completion.mask] = descs[c & xsk->tx.mask].addr;
-        ++*xsk->completion.theirs;
+        __atomic_store_n(xsk->completion.theirs, c + 1, __ATOMIC_RELEASE);
     }
 }
 
