@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "kernel-constants.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
 
@@ -20,14 +21,6 @@ VLOG_DEFINE_THIS_MODULE(frame_memory);
 
 /* A huge page of x86-64 and of arm64 with 4 KB granules. */
 #define HUGE_PAGE_SIZE (2u << 20)
-
-/* Advice that Debian 12's headers lack or guard. */
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23          /* Linux 5.14. */
-#endif
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25                /* Linux 6.1. */
-#endif
 
 /* Returns true when 'memory' is backed by huge pages to at least nine tenths.
  * The kernel gives transparent huge pages as it can, so only the account it

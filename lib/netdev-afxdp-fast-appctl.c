@@ -11,6 +11,7 @@
 #include <numa.h>
 #include <sys/utsname.h>
 
+#include "kernel-features.h"
 #include "netdev.h"
 #include "netdev-provider.h"
 #include "openvswitch/dynamic-string.h"
@@ -168,6 +169,7 @@ static void
 appctl_features(struct unixctl_conn *conn, int argc OVS_UNUSED,
                 const char *argv[] OVS_UNUSED, void *aux OVS_UNUSED)
 {
+    struct ds lacks = DS_EMPTY_INITIALIZER;
     struct ds ds = DS_EMPTY_INITIALIZER;
     struct utsname kernel;
 
@@ -180,7 +182,11 @@ appctl_features(struct unixctl_conn *conn, int argc OVS_UNUSED,
                   numa_available() < 0 ? 1 : numa_num_configured_nodes());
     ds_put_format(&ds, "max-frame: %d\n", (int) FRAME_MAX_LEN);
     ds_put_cstr(&ds, "xdp-modes: native-with-zerocopy native generic\n");
+    kernel_features_format_lacks(&lacks, ", ");
+    ds_put_format(&ds, "kernel-lacks: %s\n",
+                  lacks.length ? ds_cstr(&lacks) : "nothing");
     unixctl_command_reply(conn, ds_cstr(&ds));
+    ds_destroy(&lacks);
     ds_destroy(&ds);
 }
 

@@ -6,6 +6,7 @@
 #include "netdev-afxdp-fast-private.h"
 
 #include "bitmap.h"
+#include "kernel-features.h"
 #include "netdev.h"
 #include "netdev-provider.h"
 #include "openvswitch/dynamic-string.h"
@@ -94,6 +95,18 @@ add_program(const struct xdp_port *port, struct smap *status)
     }
 }
 
+static void
+add_kernel_lacks(struct smap *status)
+{
+    struct ds lacks = DS_EMPTY_INITIALIZER;
+
+    kernel_features_format_lacks(&lacks, ", ");
+    if (lacks.length) {
+        smap_add(status, "kernel-lacks", ds_cstr(&lacks));
+    }
+    ds_destroy(&lacks);
+}
+
 /* Stores what a person wants to know of the port and what changes seldom; the
  * column is refreshed when netdev_change_seq_changed() is called. */
 int
@@ -105,6 +118,7 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
 
     error = netdev_linux_class.get_status(netdev, status);
     add_mtu(netdev, status);
+    add_kernel_lacks(status);
     ovs_mutex_lock(&dev->mutex);
     port = dev->port;
     if (port) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "dp-packet.h"
+#include "kernel-features.h"
 #include "netdev-afxdp-fast-private.h"
 #include "netdev-linux.h"
 #include "netdev-provider.h"
@@ -401,6 +402,7 @@ class_init(struct netdev_class *class)
 void
 netdev_afxdp_fast_register(void)
 {
+    kernel_features_probe();
     class_init(&afxdp_fast_class);
     netdev_register_provider(&afxdp_fast_class);
     netdev_afxdp_fast_appctl_init();

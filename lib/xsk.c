@@ -10,15 +10,11 @@
 #include <unistd.h>
 
 #include "bitmap.h"
+#include "kernel-constants.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
 
 VLOG_DEFINE_THIS_MODULE(xsk);
-
-/* Socket options that Debian 12's headers lack. */
-#ifndef XDP_MAX_TX_SKB_BUDGET
-#define XDP_MAX_TX_SKB_BUDGET 9         /* Linux 6.17. */
-#endif
 
 /* After a socket is closed, its queue stays taken for up to 20 ms (measured
  * on Linux 6.18: the pool goes through an RCU grace period and a work
