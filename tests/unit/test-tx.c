@@ -40,15 +40,20 @@ make_batch(void)
     return &large.batch;
 }
 
-/* dp_packet_batch_add() stops at a burst.  Goes by the address of the array,
- * whose declared size the compiler may believe in. */
+/* In OVS 4.0 'packets' is a pointer, to an array that grows.  In 3.x
+ * dp_packet_batch_add() stops at a burst: goes by the address of the array
+ * there, whose declared size the compiler may believe in. */
 static void
 add(struct dp_packet_batch *batch, struct dp_packet *packet)
 {
     struct dp_packet **packets = batch->packets;
 
     ovs_assert(batch->count < MAX_BATCH);
-    packets[batch->count++] = packet;
+    if (sizeof batch->packets == sizeof packets) {
+        dp_packet_batch_add(batch, packet);
+    } else {
+        packets[batch->count++] = packet;
+    }
 }
 
 /* Receives a packet of 'len' bytes 'fill' from 'xsk'. */
@@ -301,14 +306,17 @@ ring_full(void)
     finish(xsk);
 }
 
+/* Also such as are sent in several parts. */
 static void
 large_batches(void)
 {
-    struct xsk *xsk = fake_xsk_open(&opts);
+    static const struct fake_opts large = { .n_rx_desc = N_DESC,
+                                            .n_tx_desc = 2 * MAX_BATCH };
+    struct xsk *xsk = fake_xsk_open(&large);
     uint32_t n = 0;
 
     fake_kernel.n_per_kick = 32;
-    for (uint32_t size = 1; size <= N_DESC; size++) {
+    for (uint32_t size = 1; size <= MAX_BATCH; size++) {
         struct dp_packet_batch *batch = make_batch();
 
         for (uint32_t i = 0; i < size; i++) {
@@ -482,7 +490,7 @@ main(void)
     unit_run("they take no other packet of the batch with them",
              among_right_ones);
     unit_run("what the ring has no room for is freed and counted", ring_full);
-    unit_run("batches of up to a ring are sent whole and in order",
+    unit_run("batches of up to 256 packets are sent whole and in order",
              large_batches);
     unit_run("a packet that there is no frame for is freed and counted",
              no_free_frames);
