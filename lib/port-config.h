@@ -29,7 +29,7 @@ struct port_config {
 };
 
 /* Ring sizes.  The smallest holds two bursts; the kernel allows more than the
- * largest, but two such rings on four queues already fill a zone. */
+ * largest, but seven queues with two such rings already fill a zone. */
 #define PORT_MIN_DESC 64
 #define PORT_MAX_DESC 4096
 

@@ -43,7 +43,7 @@
     X(tx_packets, "tx_packets",                                             \
       "frames handed to the kernel")                                        \
     X(tx_copied, "tx_copied",                                               \
-      "of those, copied since they were not in a frame of the zone")        \
+      "packets copied into a frame, since they were not in one of the zone")\
     X(tx_handed_over, "tx_handed_over",                                     \
       "frames left for the thread that was sending")                        \
     X(tx_kicks, "tx_kicks",                                                 \
