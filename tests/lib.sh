@@ -16,6 +16,7 @@
 #   OVS_TREE    a built OVS tree instead of $OVS_STAGE/$OVS_VERSION
 #   OVS_DAEMON  the daemon instead of $OVS_TREE/vswitchd/ovs-vswitchd
 #   PORT_TYPE   the type of the ports under test (afxdp-fast)
+#   CAPTURES    a folder of capture files (*.pcap) to send, too
 #   PMD_MASK    pmd-cpu-mask of the daemon (0x2)
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -24,7 +25,7 @@ OVS_DAEMON=${OVS_DAEMON:-$OVS_TREE/vswitchd/ovs-vswitchd}
 PORT_TYPE=${PORT_TYPE:-afxdp-fast}
 PMD_MASK=${PMD_MASK:-0x2}
 tools=$top/tests/tools/bin
-pcaps=$top/../shared/pcaps
+captures=${CAPTURES:-}
 
 exec 3>&1 1>&2                  # Only the report goes to stdout.
 

@@ -44,11 +44,3 @@ test_end(void)
     }
     fflush(stdout);
 }
-
-/* Reports a test that cannot run here. */
-void
-test_skip(const char *name, const char *reason)
-{
-    printf("skip - %s: %s\n", name, reason);
-    fflush(stdout);
-}

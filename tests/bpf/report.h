@@ -12,7 +12,6 @@ void test_begin(const char *name, ...)
     __attribute__((format(printf, 1, 2)));
 void test_fail(const char *why, ...) __attribute__((format(printf, 1, 2)));
 void test_end(void);
-void test_skip(const char *name, const char *reason);
 
 #define CHECK(CONDITION, ...)                   \
     do {                                        \

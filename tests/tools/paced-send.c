@@ -37,8 +37,8 @@ usage(void)
          "  --dst=MAC --src=MAC\n"
          "  --cpu=N           CPU to run on\n"
          "Prints {\"sent\": N, \"refused\": frames the device did not take}.\n"
-         "Frames that a veth took and dropped since its other end did not run\n"
-         "for long are among the refused.");
+         "Frames that a veth took and dropped since its other end did not\n"
+         "run for long are among the refused.");
     exit(0);
 }
 
