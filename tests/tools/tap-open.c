@@ -19,7 +19,8 @@ main(int argc, char *argv[])
     struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI };
     int fd;
 
-    if (argc != 2 || strlen(argv[1]) >= sizeof ifr.ifr_name) {
+    if (argc != 2 || argv[1][0] == '-'
+        || strlen(argv[1]) >= sizeof ifr.ifr_name) {
         die("usage: tap-open DEV (creates it, keeps it until it is killed)");
     }
     strcpy(ifr.ifr_name, argv[1]);
