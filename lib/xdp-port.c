@@ -217,13 +217,14 @@ detach(struct xdp_port *port)
     detach_program(port);
 }
 
-/* Brings the port up in the configured mode, or in the best that works.  On
- * failure nothing is left on the device, and '*errp' has the reason for each
- * mode that was tried. */
+/* Brings the port up in 'wanted', the configured mode or the one it was in; of
+ * best-effort, in the best that works.  On failure nothing is left on the
+ * device, and '*errp' has the reason for each mode that was tried. */
 static int
-attach(struct xdp_port *port, uint32_t n_queues, char **errp)
+attach(struct xdp_port *port, enum xdp_mode wanted, uint32_t n_queues,
+       char **errp)
 {
-    enum xdp_mode first = port->config.xdp_mode, last = first;
+    enum xdp_mode first = wanted, last = wanted;
     struct ds reasons = DS_EMPTY_INITIALIZER;
     int error = 0;
 
@@ -246,13 +247,13 @@ attach(struct xdp_port *port, uint32_t n_queues, char **errp)
         }
     }
 
-    free(port->fallback_reason);
-    port->fallback_reason = NULL;
     if (error) {
         detach(port);
         *errp = ds_steal_cstr(&reasons);
-    } else if (reasons.length) {
-        port->fallback_reason = ds_steal_cstr(&reasons);
+    } else if (wanted == port->config.xdp_mode) {
+        free(port->fallback_reason);
+        port->fallback_reason = (reasons.length
+                                 ? ds_steal_cstr(&reasons) : NULL);
     }
     ds_destroy(&reasons);
     return error;
@@ -313,7 +314,7 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
         error = resolve_n_queues(port, config, &n_queues, errp);
     }
     if (!error) {
-        error = attach(port, n_queues, errp);
+        error = attach(port, config->xdp_mode, n_queues, errp);
     }
     if (error) {
         xdp_port_close(port);
@@ -332,25 +333,29 @@ needs_new_sockets(const struct port_config *a, const struct port_config *b)
             || a->n_frames != b->n_frames);
 }
 
-/* Replaces all sockets, and the program where the mode asks for it.  The
- * queues are gone in between: their frames are dropped. */
+/* Replaces all sockets, and the program where another mode is asked for.  The
+ * queues are gone in between: their frames are dropped.  With the same mode
+ * the port stays in what best-effort has chosen before: trying better ones
+ * would take the program off, and frames would go to the host. */
 static int
 replace_sockets(struct xdp_port *port, const struct port_config *config,
                 uint32_t n_queues, char **errp)
 {
     struct port_config old = port->config;
+    enum xdp_mode old_mode = port->mode;
     uint32_t n_old = port->n_queues;
     int error;
 
     close_queues(port, 0);
     port->config = *config;
     port->config.hints = old.hints;
-    error = attach(port, n_queues, errp);
+    error = attach(port, (config->xdp_mode == old.xdp_mode
+                          ? old_mode : config->xdp_mode), n_queues, errp);
     if (error) {
         char *again = NULL;
 
         port->config = old;
-        if (attach(port, n_old, &again)) {
+        if (attach(port, old_mode, n_old, &again)) {
             VLOG_ERR("%s: port is down: neither the new options work nor "
                      "those in force before: %s", port->ifname, again);
             free(again);
