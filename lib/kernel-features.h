@@ -14,7 +14,7 @@
     X(xdp_features, "xdp-features",                                         \
       "modes are found by trying them")                                     \
     X(populate_write, "populate-write",                                     \
-      "want of memory ends the daemon")                                  \
+      "want of memory may end the daemon")                                  \
     X(collapse, "collapse",                                                 \
       "4 KB pages without hugepages where shmem_enabled is \"never\"")
 

@@ -37,8 +37,8 @@ struct port_config {
  * not run, at 2 Mpps. */
 #define PORT_DEFAULT_RX_DESC 2048
 
-/* As many as drivers of NICs have on average.  In copy mode what is sent has
- * left when the system call returns. */
+/* In copy mode what is sent has left when the system call returns.  With the
+ * rx ring it makes 2,560 frames, and the first zone has room for five. */
 #define PORT_DEFAULT_TX_DESC 512
 
 /* As many queues as Linux drivers have, bounded by what a typing error may

@@ -163,11 +163,10 @@ watch_for_relief(struct xsk *xsk, uint32_t n)
     } else {
         load->n_full++;
     }
-    if (load->n_small >= SPARE_POLLS
-        || (load->n_frames >= OVERLOAD_LEVEL && !load->n_full)) {
-        xsk->n_level = xsk->n_rx_desc;
-        *load = (struct rx_load) { 0, 0, 0 };
-    } else if (load->n_frames >= OVERLOAD_LEVEL) {
+    if (load->n_small >= SPARE_POLLS || load->n_frames >= OVERLOAD_LEVEL) {
+        if (load->n_small >= SPARE_POLLS || !load->n_full) {
+            xsk->n_level = xsk->n_rx_desc;
+        }
         *load = (struct rx_load) { 0, 0, 0 };
     }
 }

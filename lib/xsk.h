@@ -96,9 +96,10 @@ typedef atomic_uint64_t xsk_counter;
 
 /* What tells overload, see xsk-rx.c. */
 struct rx_load {
-    uint32_t n_frames;          /* Normally: since a poll last found less than
-                                 * a burst. */
-    uint32_t n_full;            /* Polls that found a burst, */
+    uint32_t n_frames;          /* Since a poll last found less than a burst;
+                                 * while the ring is shortened, of this
+                                 * window. */
+    uint32_t n_full;            /* Polls in it that found a burst, */
     uint32_t n_small;           /* and others. */
 };
 

@@ -79,7 +79,7 @@ kernels(void)
 
     known_advice = MADV_POPULATE_WRITE - 1;
     has_features = has_budget = true;
-    check_lacks("populate-write (want of memory ends the daemon); "
+    check_lacks("populate-write (want of memory may end the daemon); "
                 "collapse (4 KB pages without hugepages where shmem_enabled "
                 "is \"never\")");
 }
