@@ -21,8 +21,8 @@
  * looking does not keep taking the rings' cache lines from the program: no
  * driver looks that often.  After so many rounds it sleeps for a moment. */
 #define IDLE_PAUSES 4
-#define IDLE_ROUNDS 10000
-#define IDLE_NS 50000
+static uint32_t idle_rounds = 10000;
+static long idle_ns = 50000;
 
 /* How far ahead frames are fetched to be written to. */
 #define PREFETCH 8
@@ -502,8 +502,8 @@ nic_main(void *aux __attribute__((unused)))
         for (int i = 0; idle && i < IDLE_PAUSES; i++) {
             relax();
         }
-        if (idle > IDLE_ROUNDS) {
-            const struct timespec ts = { .tv_nsec = IDLE_NS };
+        if (idle > idle_rounds) {
+            const struct timespec ts = { .tv_nsec = idle_ns };
 
             nanosleep(&ts, NULL);
         }
@@ -525,6 +525,10 @@ nic_start(void)
         if (getenv("XSK_SIM_DEPTH")) {
             nic_depth = atoi(getenv("XSK_SIM_DEPTH"));
             nic_depth = min(nic_depth ? nic_depth : 1, SIM_MAX_DEPTH);
+        }
+        if (getenv("XSK_SIM_NAP")) {
+            idle_rounds = 0;
+            idle_ns = atol(getenv("XSK_SIM_NAP")) * 1000;
         }
         /* Signals are for the program's own threads. */
         sigfillset(&all);
