@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <linux/memfd.h>
 #include <numa.h>
+#include <numaif.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +109,28 @@ frame_memory_prefer_node(void *base, size_t size, int numa_node)
     }
 }
 
+/* Returns how many bytes of 'memory', which is all present, lie elsewhere than
+ * on 'numa_node', if that is not negative.  Asks for a page of each 2 MB: the
+ * kernel turns to another node for good when one has no more to give.  What it
+ * does not tell, having no nodes or no leave to, counts as well placed. */
+static size_t
+count_off_node(const struct frame_memory *memory, int numa_node)
+{
+    size_t off_node = 0;
+
+    for (size_t i = 0; numa_node >= 0 && i < memory->size;
+         i += HUGE_PAGE_SIZE) {
+        void *page = memory->base + i;
+        int node;               /* Or a negative errno. */
+
+        if (!move_pages(0, 1, &page, NULL, &node, 0)
+            && node >= 0 && node != numa_node) {
+            off_node += HUGE_PAGE_SIZE;
+        }
+    }
+    return off_node;
+}
+
 /* Maps 'memory->size' bytes of kind 'memory->kind' on 'numa_node'. */
 static int
 map_kind(struct frame_memory *memory, int numa_node)
@@ -148,6 +171,8 @@ map_kind(struct frame_memory *memory, int numa_node)
     }
     if (error) {
         frame_memory_unmap(memory);
+    } else {
+        memory->off_node = count_off_node(memory, numa_node);
     }
     return error;
 }

@@ -25,6 +25,7 @@ struct frame_memory {
     uint8_t *base;              /* 2 MB aligned. */
     size_t size;                /* Bytes, a multiple of 2 MB. */
     enum frame_memory_kind kind;
+    size_t off_node;            /* Bytes not on the node that was asked for. */
 };
 
 int frame_memory_map(size_t size, int numa_node, struct frame_memory *);

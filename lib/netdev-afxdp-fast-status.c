@@ -38,6 +38,21 @@ netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
     return 0;
 }
 
+/* Stores the device's node, and how much of the 'size' bytes of its zones is
+ * not on it. */
+static void
+add_numa(const struct xdp_port *port, size_t size, size_t off_node,
+         struct smap *status)
+{
+    smap_add_format(status, "numa-node", "%d", port->numa_node);
+    if (off_node) {
+        smap_add_format(status, "numa-warning", "%"PRIuSIZE" of %"PRIuSIZE" "
+                        "MB of the frames are not on node %d, which is the "
+                        "device's and had no memory to give", off_node >> 20,
+                        size >> 20, port->numa_node);
+    }
+}
+
 /* Stores the zones that the queues of 'port' use, most often one. */
 static void
 add_zones(const struct xdp_port *port, struct smap *status)
@@ -45,6 +60,7 @@ add_zones(const struct xdp_port *port, struct smap *status)
     unsigned long *seen = bitmap_allocate(FRAME_N_ZONES);
     struct ds ids = DS_EMPTY_INITIALIZER;
     struct ds kinds = DS_EMPTY_INITIALIZER;
+    size_t size = 0, off_node = 0;
     uint32_t n_frames = 0;
 
     for (uint32_t i = 0; i < port->n_queues; i++) {
@@ -54,6 +70,8 @@ add_zones(const struct xdp_port *port, struct smap *status)
         if (!bitmap_is_set(seen, zone->id)) {
             bitmap_set1(seen, zone->id);
             n_frames += zone->n_frames;
+            size += zone->memory.size;
+            off_node += zone->memory.off_node;
             ds_put_format(&ids, "%s%"PRIu32, comma, zone->id);
             ds_put_format(&kinds, "%s%s", comma,
                           frame_memory_kind_to_string(zone->memory.kind));
@@ -62,7 +80,7 @@ add_zones(const struct xdp_port *port, struct smap *status)
     smap_add(status, "frame-memory", ds_cstr(&kinds));
     smap_add(status, "frame-zone", ds_cstr(&ids));
     smap_add_format(status, "frame-zone-size", "%"PRIu32, n_frames);
-    smap_add_format(status, "numa-node", "%d", port->numa_node);
+    add_numa(port, size, off_node, status);
     ds_destroy(&kinds);
     ds_destroy(&ids);
     free(seen);

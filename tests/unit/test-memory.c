@@ -183,15 +183,19 @@ odd_size(void)
     }
 }
 
+/* Where the kernel has nodes at all, it tells where memory is. */
 static void
 unknown_node(void)
 {
     static const int nodes[] = { -1, 63, 1000000 };
+    bool has_nodes = !access("/sys/devices/system/node/node0", F_OK);
 
     for (size_t i = 0; i < ARRAY_SIZE(nodes); i++) {
         struct frame_memory memory;
 
-        if (CHECK_INT(frame_memory_map(2 * MB, nodes[i], &memory), 0)) {
+        if (CHECK_INT(frame_memory_map(4 * MB, nodes[i], &memory), 0)) {
+            CHECK_INT(memory.off_node,
+                      has_nodes && nodes[i] >= 0 ? 4 * MB : 0);
             unmap(&memory);
         }
     }
@@ -242,7 +246,8 @@ main(void)
     unit_run("there is memory without huge pages", without_huge_pages);
     unit_run("no file descriptor stays open", no_descriptor);
     unit_run("a size between huge pages is rounded up", odd_size);
-    unit_run("a NUMA node that is not there does no harm", unknown_node);
+    unit_run("a NUMA node that is not there does no harm, and is told of",
+             unknown_node);
     unit_run("want of memory or files is an error", no_memory);
     unit_run("each kind of pages has a name", names);
     return unit_exit_status();
