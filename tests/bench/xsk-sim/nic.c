@@ -21,8 +21,14 @@
  * looking does not keep taking the rings' cache lines from the program: no
  * driver looks that often.  After so many rounds it sleeps for a moment. */
 #define IDLE_PAUSES 4
-static uint32_t idle_rounds = 10000;
-static long idle_ns = 50000;
+#define IDLE_ROUNDS 10000
+#define IDLE_NS 50000
+
+/* Where others are to have part of its core (XSK_SIM_NAP), the NIC sleeps for
+ * 'nap_ns' after so many rounds, whether there was work or not.  What two
+ * queues receive in these, bursts of 32, has room in a tx ring of 2048. */
+#define NAP_ROUNDS 16
+static long nap_ns;
 
 /* How far ahead frames are fetched to be written to. */
 #define PREFETCH 8
@@ -478,7 +484,7 @@ relax(void)
 static void *
 nic_main(void *aux __attribute__((unused)))
 {
-    uint32_t idle = 0;
+    uint32_t idle = 0, rounds = 0;
 
     pthread_setname_np(pthread_self(), "xsk-sim-nic");
     pin(getenv("XSK_SIM_CPU"));
@@ -502,8 +508,10 @@ nic_main(void *aux __attribute__((unused)))
         for (int i = 0; idle && i < IDLE_PAUSES; i++) {
             relax();
         }
-        if (idle > idle_rounds) {
-            const struct timespec ts = { .tv_nsec = idle_ns };
+        if (nap_ns ? ++rounds % NAP_ROUNDS == 0 : idle > IDLE_ROUNDS) {
+            const struct timespec ts = {
+                .tv_nsec = nap_ns ? nap_ns : IDLE_NS,
+            };
 
             nanosleep(&ts, NULL);
         }
@@ -527,8 +535,7 @@ nic_start(void)
             nic_depth = min(nic_depth ? nic_depth : 1, SIM_MAX_DEPTH);
         }
         if (getenv("XSK_SIM_NAP")) {
-            idle_rounds = 0;
-            idle_ns = atol(getenv("XSK_SIM_NAP")) * 1000;
+            nap_ns = atol(getenv("XSK_SIM_NAP")) * 1000;
         }
         /* Signals are for the program's own threads. */
         sigfillset(&all);
