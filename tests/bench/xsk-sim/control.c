@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "nic.h"
+#include "real.h"
 #include "socket.h"
 #include "traffic.h"
 
@@ -134,6 +135,17 @@ do_fault(char **words, FILE *reply)
     fprintf(reply, "{\"simulation\": true}\n");
 }
 
+/* Options of the real socket, as the program has set them. */
+static int
+socket_option(const struct sim_socket *s, int option)
+{
+    int value = -1;
+    socklen_t len = sizeof value;
+
+    real.getsockopt(s->fd, SOL_SOCKET, option, &value, &len);
+    return value;
+}
+
 static void
 print_socket(const struct sim_socket *s, FILE *reply)
 {
@@ -142,6 +154,9 @@ print_socket(const struct sim_socket *s, FILE *reply)
 #define PRINT(NAME) fprintf(reply, ", \"" #NAME "\": %lu", s->n.NAME);
     SIM_COUNTERS(PRINT)
 #undef PRINT
+    fprintf(reply, ", \"prefer_busy_poll\": %d, \"busy_poll\": %d",
+            socket_option(s, SO_PREFER_BUSY_POLL),
+            socket_option(s, SO_BUSY_POLL));
     fprintf(reply, ", \"good\": %lu, \"corrupt\": %lu, \"other\": %lu, "
             "\"reordered\": %lu, \"duplicate\": %lu}",
             s->verdict.good, s->verdict.corrupt, s->verdict.other,

@@ -13,6 +13,7 @@
 #include <linux/bpf.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ find_real(void)
     real.getsockopt = dlsym(RTLD_NEXT, "getsockopt");
     real.poll = dlsym(RTLD_NEXT, "poll");
     real.recvfrom = dlsym(RTLD_NEXT, "recvfrom");
+    real.sendmsg = dlsym(RTLD_NEXT, "sendmsg");
     real.sendto = dlsym(RTLD_NEXT, "sendto");
     real.setsockopt = dlsym(RTLD_NEXT, "setsockopt");
     real.socket = dlsym(RTLD_NEXT, "socket");
@@ -100,6 +102,14 @@ setsockopt(int fd, int level, int option, const void *value, socklen_t len)
     return result;
 }
 
+static void
+answer_napi(const struct sim_socket *s, unsigned int *id)
+{
+    if (s->faults.napi) {
+        *id = s->faults.napi + s->queue;
+    }
+}
+
 /* What the kernel would tell of a bound socket. */
 static void
 answer_option(const struct sim_socket *s, int option, void *value,
@@ -129,6 +139,9 @@ getsockopt(int fd, int level, int option, void *value, socklen_t *len)
     result = real.getsockopt(fd, level, option, value, len);
     if (!result && s && level == SOL_XDP) {
         answer_option(s, option, value, *len);
+    } else if (!result && s && level == SOL_SOCKET
+               && option == SO_INCOMING_NAPI_ID) {
+        answer_napi(s, value);
     }
     return result;
 }
@@ -185,6 +198,27 @@ recvfrom(int fd, void *data, size_t size, int flags, struct sockaddr *from,
     }
     error = nic_kick_rx(s);
     return error ? fail(error) : 0;
+}
+
+/* Linux before 6.3 has no generic netlink family "netdev", so that what asks
+ * for it has to do without.  With XSK_SIM_NO_NETDEV set, none is found here
+ * either: the request for its number asks for another name. */
+ssize_t
+sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    static const char name[] = "netdev";
+
+    need_real();
+    for (size_t i = 0; getenv("XSK_SIM_NO_NETDEV") && i < message->msg_iovlen;
+         i++) {
+        const struct iovec *iov = &message->msg_iov[i];
+        char *found = memmem(iov->iov_base, iov->iov_len, name, sizeof name);
+
+        if (found) {
+            *found = '?';
+        }
+    }
+    return real.sendmsg(fd, message, flags);
 }
 
 /* The C library's header says that poll() only writes to 'fds'. */

@@ -15,6 +15,7 @@ extern struct real {
     int (*poll)(struct pollfd *, nfds_t, int);
     ssize_t (*recvfrom)(int, void *, size_t, int, struct sockaddr *,
                         socklen_t *);
+    ssize_t (*sendmsg)(int, const struct msghdr *, int);
     ssize_t (*sendto)(int, const void *, size_t, int, const struct sockaddr *,
                       socklen_t);
     int (*setsockopt)(int, int, int, const void *, socklen_t);

@@ -63,12 +63,15 @@ struct faults {
     uint32_t kick_budget;       /* Frames a sendto lets go, 0: all. */
     uint32_t eagain;            /* Each so manyth sendto does nothing. */
     uint32_t enxio;             /* The device is gone. */
+    uint32_t napi;              /* Id of queue 0's NAPI, which the kernel is
+                                 * said to know, and the next ones those of
+                                 * the other queues; 0: it knows none. */
 };
 
 /* Names of the above, in order. */
 #define SIM_FAULTS(X)                                                   \
     X(completion_delay) X(completion_reverse) X(starve) X(wakeup)       \
-    X(kick_budget) X(eagain) X(enxio)
+    X(kick_budget) X(eagain) X(enxio) X(napi)
 
 #define SIM_COUNTERS(X)                                                 \
     X(rx_frames) X(rx_bytes) X(rx_no_fill) X(rx_ring_full)              \

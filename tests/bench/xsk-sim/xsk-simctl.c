@@ -35,7 +35,9 @@ static const char usage[] =
 "      wakeup=1|2          need_wakeup: 1 for tx, 2 for fill, too\n"
 "      kick_budget=N       with wakeup: N frames a sendto, then EAGAIN\n"
 "      eagain=N            each Nth sendto does nothing: EAGAIN\n"
-"      enxio=1             the device is gone\n";
+"      enxio=1             the device is gone\n"
+"      napi=ID             the kernel knows the NAPI of queue 0 and, with\n"
+"                          the ids that follow, those of the others\n";
 
 int
 main(int argc, char *argv[])
