@@ -29,10 +29,19 @@ vswitchd_ovs_vswitchd_LDADD = lib/libafxdpfast.a $(afxdp_fast_ovs_libs)
 lib/libafxdpfast.a: $(afxdp_fast_objects)
 	$(AM_V_AR)rm -f $@ && $(AR) cr $@ $^
 
+# The tool that puts back what a killed daemon has left.
+afxdp_fast_restore := utilities/afxdp-fast-restore
+$(afxdp_fast_restore).o: $(afxdp_fast_top)/$(afxdp_fast_restore).c
+	$(AM_V_CC)$(COMPILE) -MT $@ -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+-include $(afxdp_fast_restore).d
+$(afxdp_fast_restore): $(afxdp_fast_restore).o lib/libafxdpfast.a lib/libopenvswitch.la
+	$(AM_V_CCLD)$(LINK) $^ $(LIBS)
+all-am: $(afxdp_fast_restore)
+
 # The order-only prerequisites must exist before the first compilation; after
 # it, the dependency files say which object needs which header.
 afxdp_fast_generated = $(BUILT_SOURCES) config.h lib/afxdp-fast.skel.h
-$(afxdp_fast_objects): | $(afxdp_fast_generated)
+$(afxdp_fast_objects) $(afxdp_fast_restore).o: | $(afxdp_fast_generated)
 -include $(afxdp_fast_names:%=lib/$(DEPDIR)/%.Po)
 
 # The XDP program, embedded in the daemon as a libbpf skeleton.  The system's

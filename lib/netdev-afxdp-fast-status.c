@@ -6,6 +6,7 @@
 #include "netdev-afxdp-fast-private.h"
 
 #include "bitmap.h"
+#include "busy-poll.h"
 #include "kernel-features.h"
 #include "netdev.h"
 #include "netdev-provider.h"
@@ -33,6 +34,8 @@ netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
                         port->config.n_txq_desc);
         smap_add_format(args, "frames", "%"PRIu32, port->config.n_frames);
         smap_add(args, "xdp-hints", port->config.hints ? "true" : "false");
+        smap_add(args, "busy-poll",
+                 port->config.busy_poll ? "true" : "false");
     }
     ovs_mutex_unlock(&dev->mutex);
     return 0;
@@ -113,6 +116,25 @@ add_program(const struct xdp_port *port, struct smap *status)
     }
 }
 
+/* Stores the state of busy polling: once, if all queues have the same. */
+static void
+add_busy_poll(const struct xdp_port *port, struct smap *status)
+{
+    struct ds ds = DS_EMPTY_INITIALIZER;
+    bool same = true;
+
+    for (uint32_t i = 0; i < port->n_queues; i++) {
+        const char *s = busy_poll_status(port->queues[i]);
+
+        same = same && !strcmp(s, busy_poll_status(port->queues[0]));
+        ds_put_format(&ds, "%squeue %"PRIu32": %s", i ? "; " : "", i, s);
+    }
+    smap_add(status, "busy-poll", (same && port->n_queues
+                                   ? busy_poll_status(port->queues[0])
+                                   : ds_cstr(&ds)));
+    ds_destroy(&ds);
+}
+
 static void
 add_kernel_lacks(struct smap *status)
 {
@@ -149,6 +171,7 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
                         port->n_queues * port->config.n_frames);
         add_zones(port, status);
         add_program(port, status);
+        add_busy_poll(port, status);
     }
     if (dev->config_error) {
         smap_add(status, "config-error", dev->config_error);

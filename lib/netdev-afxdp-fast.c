@@ -5,8 +5,10 @@
 
 #include <errno.h>
 
+#include "dirs.h"
 #include "dp-packet.h"
 #include "kernel-features.h"
+#include "napi-hold.h"
 #include "netdev-afxdp-fast-private.h"
 #include "netdev-linux.h"
 #include "netdev-provider.h"
@@ -14,6 +16,7 @@
 #include "openvswitch/vlog.h"
 #include "packets.h"
 #include "smap.h"
+#include "timeval.h"
 #include "util.h"
 #include "xdp-port.h"
 
@@ -26,6 +29,11 @@ struct afxdp_fast_rxq {
 
 /* All ports, in the order of their making.  Main thread. */
 static struct ovs_list all_ports = OVS_LIST_INITIALIZER(&all_ports);
+
+/* When busy polling is to be looked after again, see busy_poll_update().  Main
+ * thread. */
+#define BUSY_POLL_INTERVAL_MS 1000
+static long long int busy_poll_next;
 
 /* netdev_linux_class with our functions over its own. */
 static struct netdev_class afxdp_fast_class;
@@ -164,6 +172,13 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
         netdev_change_seq_changed(netdev);
     }
     dev->requested.hints = config->hints;
+    if (config->busy_poll != dev->port->config.busy_poll) {
+        ovs_mutex_lock(&dev->mutex);
+        xdp_port_set_busy_poll(dev->port, config->busy_poll);
+        ovs_mutex_unlock(&dev->mutex);
+        netdev_change_seq_changed(netdev);
+    }
+    dev->requested.busy_poll = config->busy_poll;
     if (!port_config_equal(config, &dev->requested)) {
         dev->requested = *config;
         dev->config_pending = true;
@@ -267,6 +282,69 @@ afxdp_fast_set_mtu(struct netdev *netdev, int mtu)
     return netdev_linux_class.set_mtu(netdev, mtu);
 }
 
+/* Busy polling: what may change by itself. */
+
+/* Returns true if a port needs to be looked after. */
+static bool
+busy_poll_is_in_use(void)
+{
+    const struct netdev_afxdp_fast *dev = NULL;
+
+    while ((dev = netdev_afxdp_fast_next(dev)) != NULL) {
+        if (dev->port && dev->port->config.busy_poll) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+look_after_busy_poll(void)
+{
+    struct netdev_afxdp_fast *dev = NULL;
+
+    while ((dev = netdev_afxdp_fast_next(dev)) != NULL) {
+        bool changed;
+
+        ovs_mutex_lock(&dev->mutex);
+        changed = dev->port && xdp_port_update_busy_poll(dev->port);
+        ovs_mutex_unlock(&dev->mutex);
+        if (changed) {
+            netdev_change_seq_changed(&dev->lin.up);
+        }
+    }
+    napi_holds_settle();
+    busy_poll_next = time_msec() + BUSY_POLL_INTERVAL_MS;
+}
+
+/* Once in each round of the main loop, before it sleeps.  This would be work
+ * for run(), but that is what OVS tells netdev-linux's classes by
+ * (is_netdev_linux_class()), and so has to stay theirs. */
+static void
+afxdp_fast_wait(const struct netdev_class *class)
+{
+    netdev_linux_class.wait(class);
+    if (napi_holds_are_waiting() || busy_poll_is_in_use()) {
+        if (time_msec() >= busy_poll_next) {
+            look_after_busy_poll();
+        }
+        poll_timer_wait_until(busy_poll_next);
+    }
+}
+
+/* Puts back what an earlier daemon that did not end in order has changed. */
+static void
+busy_poll_init(void)
+{
+    char *error;
+
+    if (napi_holds_load(ovs_rundir(), &error)) {
+        VLOG_WARN("%s", error);
+        free(error);
+    }
+    napi_holds_settle();
+}
+
 /* Packets. */
 
 static struct afxdp_fast_rxq *
@@ -354,6 +432,7 @@ class_init(struct netdev_class *class)
     *class = netdev_linux_class;
     class->type = "afxdp-fast";
     class->is_pmd = true;
+    class->wait = afxdp_fast_wait;
 
     class->alloc = afxdp_fast_alloc;
     class->construct = afxdp_fast_construct;
@@ -403,6 +482,7 @@ void
 netdev_afxdp_fast_register(void)
 {
     kernel_features_probe();
+    busy_poll_init();
     class_init(&afxdp_fast_class);
     netdev_register_provider(&afxdp_fast_class);
     netdev_afxdp_fast_appctl_init();

@@ -12,33 +12,11 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "netdev-genl.h"
 #include "netlink.h"
-#include "netlink-socket.h"
 #include "openvswitch/ofpbuf.h"
 #include "socket-util.h"
 #include "util.h"
-
-/* The generic netlink family "netdev" of linux/netdev.h (Linux 6.3). */
-#define NETDEV_FAMILY_VERSION 1
-#define NETDEV_CMD_DEV_GET 1
-#define NETDEV_A_DEV_IFINDEX 1
-#define NETDEV_A_DEV_XDP_FEATURES 3
-
-static bool
-parse_xdp_features(const struct ofpbuf *reply, uint64_t *features)
-{
-    static const struct nl_policy policy[] = {
-        [NETDEV_A_DEV_XDP_FEATURES] = { .type = NL_A_U64 },
-    };
-    struct nlattr *attrs[ARRAY_SIZE(policy)];
-
-    if (!nl_policy_parse(reply, NLMSG_HDRLEN + GENL_HDRLEN, policy, attrs,
-                         ARRAY_SIZE(policy))) {
-        return false;
-    }
-    *features = nl_attr_get_u64(attrs[NETDEV_A_DEV_XDP_FEATURES]);
-    return true;
-}
 
 /* Stores the xdp-features of a device in '*features', NETDEV_XDP_* bits, and
  * returns true; returns false if the kernel does not tell (before 6.3).  They
@@ -46,22 +24,18 @@ parse_xdp_features(const struct ofpbuf *reply, uint64_t *features)
 bool
 netdev_probe_xdp_features(int ifindex, uint64_t *features)
 {
-    static int family;          /* Looked up once. */
     struct ofpbuf request, *reply;
     bool known = false;
 
-    if (nl_lookup_genl_family("netdev", &family)) {
+    if (netdev_genl_begin(&request, NETDEV_CMD_DEV_GET)) {
         return false;
     }
-    ofpbuf_init(&request, 0);
-    nl_msg_put_genlmsghdr(&request, 0, family, NLM_F_REQUEST,
-                          NETDEV_CMD_DEV_GET, NETDEV_FAMILY_VERSION);
     nl_msg_put_u32(&request, NETDEV_A_DEV_IFINDEX, ifindex);
-    if (!nl_transact(NETLINK_GENERIC, &request, &reply)) {
-        known = parse_xdp_features(reply, features);
+    if (!netdev_genl_transact(&request, &reply)) {
+        known = netdev_genl_get_uint(reply, NETDEV_A_DEV_XDP_FEATURES,
+                                     features);
         ofpbuf_delete(reply);
     }
-    ofpbuf_uninit(&request);
     return known;
 }
 

@@ -18,6 +18,7 @@ static const char *const mode_names[XDP_N_MODES] = {
 
 static const char *const option_names[] = {
     "n_rxq", "xdp-mode", "n_rxq_desc", "n_txq_desc", "frames", "xdp-hints",
+    "busy-poll",
 };
 
 /* Returns the option value that stands for 'mode'. */
@@ -139,6 +140,9 @@ port_config_parse(const struct smap *options, struct port_config *config,
     if (!error) {
         error = parse_bool(options, "xdp-hints", &config->hints);
     }
+    if (!error) {
+        error = parse_bool(options, "busy-poll", &config->busy_poll);
+    }
     *errp = error;
     return !error;
 }
@@ -152,7 +156,8 @@ port_config_equal(const struct port_config *a, const struct port_config *b)
             && a->n_rxq_desc == b->n_rxq_desc
             && a->n_txq_desc == b->n_txq_desc
             && a->n_frames == b->n_frames
-            && a->hints == b->hints);
+            && a->hints == b->hints
+            && a->busy_poll == b->busy_poll);
 }
 
 /* Returns a message about the first of 'options' that no afxdp-fast port has,

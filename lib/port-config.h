@@ -26,6 +26,7 @@ struct port_config {
     uint32_t n_txq_desc;        /* Of each queue's tx and completion ring. */
     uint32_t n_frames;          /* Reserved a queue. */
     bool hints;                 /* Does the program write hints? */
+    bool busy_poll;             /* Where it can be: see busy-poll.h. */
 };
 
 /* Ring sizes.  The smallest holds two bursts; the kernel allows more than the

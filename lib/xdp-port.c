@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <net/if.h>
 
+#include "busy-poll.h"
 #include "netdev-probe.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
@@ -46,6 +47,10 @@ enter_queue(struct xdp_port *port, uint32_t i, char **errp)
 static void
 close_queues(struct xdp_port *port, uint32_t n)
 {
+    /* Draining takes interrupts: nobody polls meanwhile. */
+    for (uint32_t i = n; i < port->n_queues; i++) {
+        busy_poll_update(port->queues[i], port->ifindex, false);
+    }
     for (uint32_t i = n; port->program && i < port->n_queues; i++) {
         xdp_program_clear_socket(port->program, i);
     }
@@ -106,6 +111,25 @@ set_n_queues(struct xdp_port *port, uint32_t n, char **errp)
         }
     }
     return 0;
+}
+
+/* Brings busy polling on all queues to what is configured, as far as that is
+ * possible now.  Returns true if it is not as it was before.  To be called
+ * every second; main thread, others may receive and send meanwhile. */
+bool
+xdp_port_update_busy_poll(struct xdp_port *port)
+{
+    bool changed = false;
+
+    for (uint32_t i = 0; i < port->n_queues; i++) {
+        if (busy_poll_update(port->queues[i], port->ifindex,
+                             port->config.busy_poll)) {
+            VLOG_INFO("%s: queue %"PRIu32": busy polling is %s", port->ifname,
+                      i, busy_poll_status(port->queues[i]));
+            changed = true;
+        }
+    }
+    return changed;
 }
 
 /* Modes. */
@@ -319,6 +343,8 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
     if (error) {
         xdp_port_close(port);
         port = NULL;
+    } else {
+        xdp_port_update_busy_poll(port);
     }
     *portp = port;
     return error;
@@ -349,6 +375,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     close_queues(port, 0);
     port->config = *config;
     port->config.hints = old.hints;
+    port->config.busy_poll = old.busy_poll;
     error = attach(port, (config->xdp_mode == old.xdp_mode
                           ? old_mode : config->xdp_mode), n_queues, errp);
     if (error) {
@@ -383,6 +410,15 @@ xdp_port_set_hints(struct xdp_port *port, bool hints, char **errp)
     return error;
 }
 
+/* Turns busy polling on or off, where it can be on.  Main thread; others may
+ * receive and send meanwhile. */
+void
+xdp_port_set_busy_poll(struct xdp_port *port, bool busy_poll)
+{
+    port->config.busy_poll = busy_poll;
+    xdp_port_update_busy_poll(port);
+}
+
 /* Returns true if 'config' fits the device of 'port' as far as can be seen
  * without touching it; otherwise false, and why not in '*errp', which the
  * caller frees. */
@@ -413,7 +449,8 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
  * '*errp', which the caller frees; the port then goes on with what was in
  * force, or, should the device refuse that too, has no queues.  Only what
  * differs is touched: the number of queues changes without a gap on those
- * that stay.  The hints are not looked at: see xdp_port_set_hints(). */
+ * that stay.  Hints and busy polling are not looked at: they have functions of
+ * their own, above. */
 int
 xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
                      char **errp)
@@ -426,12 +463,14 @@ xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
         return error;
     }
     if (needs_new_sockets(&port->config, config)) {
-        return replace_sockets(port, config, n_queues, errp);
+        error = replace_sockets(port, config, n_queues, errp);
+    } else {
+        error = set_n_queues(port, n_queues, errp);
+        if (!error) {
+            port->config.n_rxq = config->n_rxq;
+        }
     }
-    error = set_n_queues(port, n_queues, errp);
-    if (!error) {
-        port->config.n_rxq = config->n_rxq;
-    }
+    xdp_port_update_busy_poll(port);
     return error;
 }
 

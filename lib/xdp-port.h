@@ -38,6 +38,8 @@ int xdp_port_open(const char *ifname, int ifindex, int numa_node,
 bool xdp_port_check(const struct xdp_port *, const struct port_config *,
                     char **errp);
 int xdp_port_set_hints(struct xdp_port *, bool hints, char **errp);
+void xdp_port_set_busy_poll(struct xdp_port *, bool busy_poll);
+bool xdp_port_update_busy_poll(struct xdp_port *);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
                          char **errp);
 void xdp_port_close(struct xdp_port *);

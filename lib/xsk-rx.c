@@ -33,7 +33,8 @@
 #define OVERLOAD_LEVEL 256
 #define SPARE_POLLS 512
 
-/* Asks the driver to go on receiving.  Copy mode never needs it. */
+/* Asks the driver to go on receiving, or, with busy polling, runs it.  Copy
+ * mode never needs the former. */
 static void
 wake_rx(struct xsk *xsk)
 {
@@ -118,7 +119,10 @@ init_packet(struct xsk *xsk, uint64_t addr, uint32_t len)
 static void
 rx_idle(struct xsk *xsk)
 {
-    if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {
+    bool busy_poll;
+
+    atomic_read_relaxed(&xsk->busy_poll.on, &busy_poll);
+    if (OVS_UNLIKELY(busy_poll || xsk_ring_needs_wakeup(&xsk->fill))) {
         wake_rx(xsk);
     }
     if (!(xsk->n_idle_polls++ % POLLS_PER_TX_POLL)) {

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "busy-poll.h"
 #include "dp-packet.h"
 #include "frame-pool.h"
 #include "openvswitch/thread.h"
@@ -104,7 +105,7 @@ struct rx_load {
 };
 
 struct xsk {
-    /* Constant while the socket is open, but for the cookie. */
+    /* Constant while the socket is open, but for the cookie and busy poll. */
     struct frame_zone *zone;
     int fd;
     uint32_t queue;
@@ -112,6 +113,7 @@ struct xsk {
     uint32_t n_rx_desc;
     atomic_uint64_t cookie;     /* Of hints to accept, 0 for none.  Changes
                                  * when the program is replaced. */
+    struct busy_poll busy_poll;
 
     /* Receive: written by the poller. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct xsk_ring rx;

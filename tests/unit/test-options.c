@@ -46,6 +46,7 @@ defaults(void)
     CHECK_INT(c.n_txq_desc, 512);
     CHECK_INT(c.n_frames, 2560);
     CHECK_INT(c.hints, true);
+    CHECK_INT(c.busy_poll, false);
     free(error);
 }
 
@@ -106,6 +107,8 @@ good_words(void)
                   "native-with-zerocopy"));
     CHECK(!parse("xdp-hints", "false", &c) && !c.hints);
     CHECK(!parse("xdp-hints", "true", &c) && c.hints);
+    CHECK(!parse("busy-poll", "false", &c) && !c.busy_poll);
+    CHECK(!parse("busy-poll", "true", &c) && c.busy_poll);
 }
 
 /* Checks that 'value' is refused in a message that names option, value and
@@ -179,6 +182,7 @@ wrong_words(void)
     }
     for (size_t i = 0; i < ARRAY_SIZE(no_bools); i++) {
         check_refused("xdp-hints", no_bools[i], "true or false");
+        check_refused("busy-poll", no_bools[i], "true or false");
     }
 }
 
@@ -217,13 +221,14 @@ unknown_options(void)
     smap_add(&options, "n_txq_desc", "64");
     smap_add(&options, "frames", "4096");
     smap_add(&options, "xdp-hints", "true");
+    smap_add(&options, "busy-poll", "true");
     CHECK(!port_config_unknown_options(&options));
 
     smap_add(&options, "n-rxq", "2");
     message = port_config_unknown_options(&options);
     CHECK(message && !strcmp(message, "n-rxq=2: no such option; there are "
                              "n_rxq, xdp-mode, n_rxq_desc, n_txq_desc, "
-                             "frames, xdp-hints"));
+                             "frames, xdp-hints, busy-poll"));
     free(message);
     smap_destroy(&options);
 }
@@ -234,7 +239,7 @@ equality(void)
     static const char *const options[][2] = {
         { "n_rxq", "2" }, { "xdp-mode", "native" }, { "n_rxq_desc", "512" },
         { "n_txq_desc", "64" }, { "frames", "4000" },
-        { "xdp-hints", "false" },
+        { "xdp-hints", "false" }, { "busy-poll", "true" },
     };
     struct port_config a, b;
 
