@@ -301,6 +301,28 @@ wakeups(void)
     xsk_close(xsk);
 }
 
+/* With busy polling nobody else runs the driver. */
+static void
+busy_polls(void)
+{
+    struct xsk *xsk = fake_xsk_open(&opts);
+
+    atomic_store_relaxed(&xsk->busy_poll.on, true);
+    fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+    dp_packet_delete(receive_one(xsk));
+    CHECK_INT(fake_kernel.n_wakeups, 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(dp_packet_batch_size(receive(xsk)), 0);
+    }
+    CHECK_INT(fake_kernel.n_wakeups, 3);
+    CHECK_COUNTER(xsk, rx_wakeups, 3);
+
+    atomic_store_relaxed(&xsk->busy_poll.on, false);
+    receive(xsk);
+    CHECK_INT(fake_kernel.n_wakeups, 3);
+    xsk_close(xsk);
+}
+
 /* Hints. */
 
 static const struct xdp_hints hints = {
@@ -490,6 +512,8 @@ main(void)
     unit_run("without free frames nothing is lost, and the fill ring is "
              "topped up later", no_free_frames);
     unit_run("the driver is woken when it asks, and only then", wakeups);
+    unit_run("with busy polling each empty poll runs the driver, no other",
+             busy_polls);
     unit_run("hints with another cookie are not taken", right_cookie_only);
     unit_run("the cookie is cleared, and nothing else", cleared);
     unit_run("the hash is taken only with its flag", flag_only);
