@@ -83,7 +83,7 @@ explain_unknown_napi(const struct xsk *xsk, int ifindex, bool own_values)
                        "learns the NAPI of the queue");
     } else if (napi_of_rx_queue(ifindex, xsk->queue)) {
         return xstrdup("off: the kernel does not tell a copy-mode socket the "
-                       "NAPI of its queue (Linux 6.13 to 6.15)");
+                       "NAPI of its queue (Linux 6.13 and 6.14)");
     }
     return xstrdup("off: the kernel does not know the NAPI of the queue, "
                    "since the driver does not tell it (Linux 6.13 and "
