@@ -33,7 +33,8 @@ netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
         smap_add_format(args, "n_txq_desc", "%"PRIu32,
                         port->config.n_txq_desc);
         smap_add_format(args, "frames", "%"PRIu32, port->config.n_frames);
-        smap_add(args, "xdp-hints", port->config.hints ? "true" : "false");
+        smap_add(args, "xdp-hints",
+                 hints_choice_to_string(port->config.hints));
         smap_add(args, "busy-poll",
                  port->config.busy_poll ? "true" : "false");
     }
@@ -112,7 +113,8 @@ add_program(const struct xdp_port *port, struct smap *status)
                         xdp_program_id(port->program));
         smap_add(status, "xdp-program-variant",
                  xdp_program_variant(port->program));
-        smap_add(status, "xdp-hints", port->config.hints ? "on" : "off");
+        smap_add(status, "xdp-hints", (xdp_program_has_hints(port->program)
+                                        ? "on" : "off"));
     }
 }
 

@@ -16,6 +16,12 @@ static const char *const mode_names[XDP_N_MODES] = {
     [XDP_MODE_GENERIC] = "generic",
 };
 
+static const char *const hints_names[N_HINTS_CHOICES] = {
+    [HINTS_AUTO] = "auto",
+    [HINTS_ON] = "true",
+    [HINTS_OFF] = "false",
+};
+
 static const char *const option_names[] = {
     "n_rxq", "xdp-mode", "n_rxq_desc", "n_txq_desc", "frames", "xdp-hints",
     "busy-poll",
@@ -26,6 +32,13 @@ const char *
 xdp_mode_to_string(enum xdp_mode mode)
 {
     return mode_names[mode];
+}
+
+/* Returns the option value that stands for 'choice'. */
+const char *
+hints_choice_to_string(enum hints_choice choice)
+{
+    return hints_names[choice];
 }
 
 /* Each parser below leaves '*value' as it is where the option is not there,
@@ -65,22 +78,50 @@ parse_ring_size(const struct smap *options, const char *name, uint32_t *value)
     return error;
 }
 
+/* Stores in '*value' which of the 'n' words at 'words' the option is;
+ * 'allowed' names them. */
 static char *
-parse_mode(const struct smap *options, enum xdp_mode *value)
+parse_word(const struct smap *options, const char *name,
+           const char *const words[], size_t n, const char *allowed,
+           size_t *value)
 {
-    const char *s = smap_get(options, "xdp-mode");
+    const char *s = smap_get(options, name);
 
     if (!s) {
         return NULL;
     }
-    for (size_t i = 0; i < XDP_N_MODES; i++) {
-        if (!strcmp(s, mode_names[i])) {
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(s, words[i])) {
             *value = i;
             return NULL;
         }
     }
-    return xasprintf("xdp-mode=%s: must be best-effort, native-with-zerocopy, "
-                     "native or generic", s);
+    return xasprintf("%s=%s: must be %s", name, s, allowed);
+}
+
+static char *
+parse_mode(const struct smap *options, enum xdp_mode *value)
+{
+    size_t i = *value;
+    char *error;
+
+    error = parse_word(options, "xdp-mode", mode_names, XDP_N_MODES,
+                       "best-effort, native-with-zerocopy, native or generic",
+                       &i);
+    *value = i;
+    return error;
+}
+
+static char *
+parse_hints(const struct smap *options, enum hints_choice *value)
+{
+    size_t i = *value;
+    char *error;
+
+    error = parse_word(options, "xdp-hints", hints_names, N_HINTS_CHOICES,
+                       "auto, true or false", &i);
+    *value = i;
+    return error;
 }
 
 static char *
@@ -121,7 +162,7 @@ port_config_parse(const struct smap *options, struct port_config *config,
         .xdp_mode = XDP_MODE_BEST_EFFORT,
         .n_rxq_desc = PORT_DEFAULT_RX_DESC,
         .n_txq_desc = PORT_DEFAULT_TX_DESC,
-        .hints = true,
+        .hints = HINTS_AUTO,
     };
     error = parse_mode(options, &config->xdp_mode);
     if (!error) {
@@ -138,7 +179,7 @@ port_config_parse(const struct smap *options, struct port_config *config,
         error = parse_frames(options, config);
     }
     if (!error) {
-        error = parse_bool(options, "xdp-hints", &config->hints);
+        error = parse_hints(options, &config->hints);
     }
     if (!error) {
         error = parse_bool(options, "busy-poll", &config->busy_poll);

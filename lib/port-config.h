@@ -19,13 +19,23 @@ enum xdp_mode {
     XDP_N_MODES
 };
 
+/* When the program writes hints.  In copy mode they cost more than they save:
+ * one more cache line of each frame that the kernel copies from core to core
+ * (Documentation/performance.md). */
+enum hints_choice {
+    HINTS_AUTO,                 /* In zero-copy mode. */
+    HINTS_ON,
+    HINTS_OFF,
+    N_HINTS_CHOICES
+};
+
 struct port_config {
     enum xdp_mode xdp_mode;
     uint32_t n_rxq;             /* 0: as many as the device has. */
     uint32_t n_rxq_desc;        /* Of each queue's rx and fill ring. */
     uint32_t n_txq_desc;        /* Of each queue's tx and completion ring. */
     uint32_t n_frames;          /* Reserved a queue. */
-    bool hints;                 /* Does the program write hints? */
+    enum hints_choice hints;
     bool busy_poll;             /* Where it can be: see busy-poll.h. */
 };
 
@@ -56,5 +66,6 @@ bool port_config_equal(const struct port_config *,
                        const struct port_config *);
 char *port_config_unknown_options(const struct smap *options);
 const char *xdp_mode_to_string(enum xdp_mode);
+const char *hints_choice_to_string(enum hints_choice);
 
 #endif /* port-config.h */

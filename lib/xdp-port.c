@@ -23,6 +23,14 @@ VLOG_DEFINE_THIS_MODULE(xdp_port);
 
 /* Queues. */
 
+/* Lets 'xsk' believe the program's hints, if it writes any. */
+static void
+accept_hints(const struct xdp_port *port, struct xsk *xsk)
+{
+    xsk_set_cookie(xsk, (xdp_program_has_hints(port->program)
+                         ? xdp_program_cookie(port->program) : 0));
+}
+
 /* Lets the program's frames of queue 'i' go to its socket, and the socket
  * believe the program's hints. */
 static int
@@ -31,8 +39,7 @@ enter_queue(struct xdp_port *port, uint32_t i, char **errp)
     struct xsk *xsk = port->queues[i];
     int error;
 
-    xsk_set_cookie(xsk, (port->config.hints
-                         ? xdp_program_cookie(port->program) : 0));
+    accept_hints(port, xsk);
     error = xdp_program_set_socket(port->program, i, xsk->fd);
     if (error) {
         *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
@@ -181,6 +188,34 @@ detach_program(struct xdp_port *port)
     port->program = NULL;
 }
 
+/* Returns true if the program is to write hints, in the mode it is in. */
+static bool
+wants_hints(const struct xdp_port *port)
+{
+    return (port->config.hints == HINTS_ON
+            || (port->config.hints == HINTS_AUTO
+                && port->copy_mode == XSK_ZEROCOPY));
+}
+
+/* Brings the program to wants_hints(), by putting another one in its place,
+ * without a gap.  Those that receive meanwhile pass over the hints of the
+ * program that is gone. */
+static int
+update_hints(struct xdp_port *port, char **errp)
+{
+    bool hints = wants_hints(port);
+    int error;
+
+    if (xdp_program_has_hints(port->program) == hints) {
+        return 0;
+    }
+    error = xdp_program_replace(port->program, hints, errp);
+    for (uint32_t i = 0; !error && i < port->n_queues; i++) {
+        accept_hints(port, port->queues[i]);
+    }
+    return error;
+}
+
 static int
 attach_program(struct xdp_port *port, char **errp)
 {
@@ -189,7 +224,7 @@ attach_program(struct xdp_port *port, char **errp)
         .ifindex = port->ifindex,
         .mode = attach_mode(port->mode),
         .n_queues = PORT_MAX_RXQ,
-        .hints = port->config.hints,
+        .hints = wants_hints(port),
     };
     int error;
 
@@ -228,10 +263,11 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
     port->mode = mode;
     port->copy_mode = copy_mode(mode);
     error = set_n_queues(port, n_queues, errp);
-    if (!error && !port->program) {
-        error = attach_program(port, errp);
+    if (error) {
+        return error;
     }
-    return error;
+    return (port->program
+            ? update_hints(port, errp) : attach_program(port, errp));
 }
 
 static void
@@ -391,21 +427,20 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     return error;
 }
 
-/* Makes the program write 'hints' or not, by putting another one in its place,
- * without a gap.  Returns 0, or a positive errno and why in '*errp', which the
- * caller frees; nothing has changed then.  Main thread; others may receive
- * and send meanwhile, they pass over the hints of the program that is gone. */
+/* Makes the program write hints or not, without a gap.  Returns 0, or a
+ * positive errno and why in '*errp', which the caller frees; nothing has
+ * changed then.  Main thread; others may receive and send meanwhile. */
 int
-xdp_port_set_hints(struct xdp_port *port, bool hints, char **errp)
+xdp_port_set_hints(struct xdp_port *port, enum hints_choice hints,
+                   char **errp)
 {
-    int error = xdp_program_replace(port->program, hints, errp);
+    enum hints_choice old = port->config.hints;
+    int error;
 
-    if (!error) {
-        port->config.hints = hints;
-        for (uint32_t i = 0; i < port->n_queues; i++) {
-            xsk_set_cookie(port->queues[i], (hints
-                           ? xdp_program_cookie(port->program) : 0));
-        }
+    port->config.hints = hints;
+    error = update_hints(port, errp);
+    if (error) {
+        port->config.hints = old;
     }
     return error;
 }

@@ -37,7 +37,7 @@ int xdp_port_open(const char *ifname, int ifindex, int numa_node,
                   char **errp);
 bool xdp_port_check(const struct xdp_port *, const struct port_config *,
                     char **errp);
-int xdp_port_set_hints(struct xdp_port *, bool hints, char **errp);
+int xdp_port_set_hints(struct xdp_port *, enum hints_choice, char **errp);
 void xdp_port_set_busy_poll(struct xdp_port *, bool busy_poll);
 bool xdp_port_update_busy_poll(struct xdp_port *);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,

@@ -396,6 +396,13 @@ xdp_program_id(const struct xdp_program *prog)
     return prog->current.id;
 }
 
+/* Returns true if the program that runs now writes hints. */
+bool
+xdp_program_has_hints(const struct xdp_program *prog)
+{
+    return prog->current.hints;
+}
+
 /* Returns which build of the program runs now, a word for 'status'. */
 const char *
 xdp_program_variant(const struct xdp_program *prog)

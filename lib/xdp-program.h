@@ -53,6 +53,7 @@ const char *xdp_counter_description(enum xdp_counter);
 
 uint64_t xdp_program_cookie(const struct xdp_program *);
 uint32_t xdp_program_id(const struct xdp_program *);
+bool xdp_program_has_hints(const struct xdp_program *);
 const char *xdp_program_variant(const struct xdp_program *);
 enum xdp_attach_mode xdp_program_mode(const struct xdp_program *);
 

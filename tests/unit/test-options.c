@@ -45,7 +45,7 @@ defaults(void)
     CHECK_INT(c.n_rxq_desc, 2048);
     CHECK_INT(c.n_txq_desc, 512);
     CHECK_INT(c.n_frames, 2560);
-    CHECK_INT(c.hints, true);
+    CHECK_INT(c.hints, HINTS_AUTO);
     CHECK_INT(c.busy_poll, false);
     free(error);
 }
@@ -105,8 +105,9 @@ good_words(void)
     }
     CHECK(!strcmp(xdp_mode_to_string(XDP_MODE_NATIVE_ZEROCOPY),
                   "native-with-zerocopy"));
-    CHECK(!parse("xdp-hints", "false", &c) && !c.hints);
-    CHECK(!parse("xdp-hints", "true", &c) && c.hints);
+    CHECK(!parse("xdp-hints", "false", &c) && c.hints == HINTS_OFF);
+    CHECK(!parse("xdp-hints", "true", &c) && c.hints == HINTS_ON);
+    CHECK(!parse("xdp-hints", "auto", &c) && c.hints == HINTS_AUTO);
     CHECK(!parse("busy-poll", "false", &c) && !c.busy_poll);
     CHECK(!parse("busy-poll", "true", &c) && c.busy_poll);
 }
@@ -181,7 +182,7 @@ wrong_words(void)
                       "native-with-zerocopy, native or generic");
     }
     for (size_t i = 0; i < ARRAY_SIZE(no_bools); i++) {
-        check_refused("xdp-hints", no_bools[i], "true or false");
+        check_refused("xdp-hints", no_bools[i], "auto, true or false");
         check_refused("busy-poll", no_bools[i], "true or false");
     }
 }
