@@ -193,6 +193,13 @@ frame_count_held(struct frame_zone *zone, int delta)
 
 /* Packets. */
 
+/* Returns the frame of 'packet', for which OVS has called us back. */
+static struct frame *
+own_frame(const struct dp_packet *packet)
+{
+    return CONTAINER_OF(packet, struct frame, xpacket.packet);
+}
+
 static bool
 packet_is_in_frame(const struct dp_packet *packet,
                    const struct frame_zone *zone, uint32_t index)
@@ -206,7 +213,7 @@ packet_is_in_frame(const struct dp_packet *packet,
 static void
 frame_packet_release_base(struct dp_packet *packet)
 {
-    struct frame *frame = frame_from_packet(packet);
+    struct frame *frame = own_frame(packet);
 
     if (!packet_is_in_frame(packet, frame_zone(frame), frame->index)) {
         free(dp_packet_base(packet));
@@ -219,13 +226,13 @@ static void zone_destroy_orphan(struct frame_zone *);
 void
 frame_packet_free(struct dp_packet *packet)
 {
-    struct frame *frame = frame_from_packet(packet);
+    struct frame *frame = own_frame(packet);
     struct frame_zone *zone = frame_zone(frame);
     uint32_t index = frame->index;
     bool orphan;
 
     frame_packet_release_base(packet);
-    frame_move(zone, index, FRAME_HELD, FRAME_FREE);
+    frame_move(frame, FRAME_HELD, FRAME_FREE);
     frame_free(zone, &index, 1);
     frame_count_held(zone, -1);
     atomic_read(&zone->orphan, &orphan);
@@ -234,19 +241,20 @@ frame_packet_free(struct dp_packet *packet)
     }
 }
 
-/* Debug builds: frame 'index' goes from state 'from' to 'to'. */
+/* Debug builds: notes that 'frame' goes from 'from' to 'to', and that it is
+ * in 'from'.  The message has their numbers: the even ones from 2 on are
+ * users' receiving halves, the odd ones their sending halves. */
 void
-frame_move__(struct frame_zone *zone, uint32_t index, enum frame_state from,
-             enum frame_state to)
+frame_check_move(struct frame *frame, frame_place from, frame_place to)
 {
-    static const char *const names[] = { "free", "rx", "held", "tx" };
-    uint8_t was;
+    frame_place was;
 
-    was = __atomic_exchange_n(&zone->states[index], to, __ATOMIC_ACQ_REL);
+    was = __atomic_exchange_n(&frame->place, to, __ATOMIC_ACQ_REL);
     if (was != from) {
-        VLOG_ABORT("zone %"PRIu32", frame %"PRIu32": goes from %s to %s, "
-                   "but it is %s", zone->id, index, names[from], names[to],
-                   names[was]);
+        VLOG_ABORT("zone %"PRIu32", frame %"PRIu32": goes from place %d to "
+                   "%d, but it is in %d (%d: free, %d: held by OVS)",
+                   frame_zone(frame)->id, frame->index, from, to, was,
+                   FRAME_FREE, FRAME_HELD);
     }
 }
 
@@ -324,9 +332,6 @@ zone_create(struct frame_zone *zone, uint32_t n_frames, int numa_node)
         return ENOMEM;
     }
     zone->n_frames = n_frames;
-#ifdef AFXDP_FAST_DEBUG
-    zone->states = xzalloc(n_frames);
-#endif
     ovs_mutex_lock(&zone->mutex);
     zone->list = xmalloc(n_frames * sizeof *zone->list);
     zone->n_list = n_frames;
@@ -387,8 +392,6 @@ zone_destroy_if_unused(struct frame_zone *zone)
         atomic_store(&zone->orphan, false);
         munmap(zone->frames, zone->n_frames * sizeof *zone->frames);
         zone->frames = NULL;
-        free(zone->states);
-        zone->states = NULL;
         frame_memory_unmap(&zone->memory);
         VLOG_DBG("zone %"PRIu32": gone", zone->id);
     }
@@ -488,6 +491,25 @@ zone_grow(uint32_t n_reserved, int numa_node, struct frame_zone **zonep)
     return error;
 }
 
+/* Gives 'user' places that no other user of 'zone' has. */
+static void
+choose_places(struct frame_zone *zone, struct frame_user *user)
+    OVS_REQUIRES(zone->mutex)
+{
+    const struct frame_user *other;
+    bool taken;
+
+    user->rx_place = FRAME_N_COMMON_PLACES;
+    do {
+        taken = false;
+        LIST_FOR_EACH (other, node, &zone->users) {
+            taken = taken || other->rx_place == user->rx_place;
+        }
+        user->rx_place += taken ? 2 : 0;
+    } while (taken);
+    user->tx_place = user->rx_place + 1;
+}
+
 /* Makes 'user' a user of a zone near 'numa_node' (a non-negative number) that
  * can promise it 'n_reserved' frames, and returns that zone.  Makes a new
  * zone where needed.  Returns NULL and sets errno when there is no memory
@@ -513,6 +535,7 @@ frame_zone_join(struct frame_user *user, uint32_t n_reserved, int numa_node)
         atomic_init(&user->n_left, 0);
         ovs_mutex_lock(&zone->mutex);
         zone->n_reserved += n_reserved;
+        choose_places(zone, user);
         ovs_list_push_back(&zone->users, &user->node);
         ovs_mutex_unlock(&zone->mutex);
         atomic_store(&zone->orphan, false);
@@ -520,6 +543,21 @@ frame_zone_join(struct frame_user *user, uint32_t n_reserved, int numa_node)
     ovs_mutex_unlock(&zones_mutex);
     errno = error;
     return zone;
+}
+
+/* Frees the frames that are with 'user': its rings are gone.  Main thread. */
+void
+frame_zone_reclaim(struct frame_zone *zone, const struct frame_user *user)
+{
+    for (uint32_t i = 0; i < zone->n_frames; i++) {
+        struct frame *frame = frame_at(zone, i);
+        frame_place place = __atomic_load_n(&frame->place, __ATOMIC_RELAXED);
+
+        if (place == user->rx_place || place == user->tx_place) {
+            frame_move(frame, place, FRAME_FREE);
+            frame_free(zone, &i, 1);
+        }
+    }
 }
 
 /* Ends 'user''s use of 'zone'; its rings hold no frame any more.  The zone

@@ -74,21 +74,41 @@
  * holds for long. */
 #define FRAME_ZONE_SLACK 8
 
+/* Where a frame is: free, held by OVS, or with the user whose 'rx_place' or
+ * 'tx_place' it is.  A user that goes takes its frames back by that, for the
+ * rings do not tell: the kernel also drops frames between them, and those
+ * that a dead device held come through no ring any more. */
+typedef uint16_t frame_place;
+
+enum {
+    FRAME_FREE,
+    FRAME_HELD,
+    FRAME_N_COMMON_PLACES
+};
+
 /* What OVS sees of a frame, and what we keep beside it.  The fields in front
  * share the first cache line of the dp_packet, which receive writes anyway;
  * sizeof is a multiple of the line so that two PMDs never share one. */
 OVS_ALIGNED_STRUCT(CACHE_LINE_SIZE, frame) {
     uint32_t index;                     /* In its zone. */
+    frame_place place;                  /* Written by whoever has the frame,
+                                         * read by any. */
     struct dp_packet_afxdp xpacket;     /* xpacket.mpool = &zone->hook. */
 };
 
 /* A ring owner's share of a zone: one for each queue.  'n_rx' and 'n_tx' are
  * written by one thread at a time (the queue's poller, the holder of its tx
- * lock), 'n_left' by all that send, with atomic additions; any may read. */
+ * lock, hence lines of their own), 'n_left' by all that send, with atomic
+ * additions; any may read. */
 struct frame_user {
     struct ovs_list node;               /* In zone's 'users'. */
     uint32_t n_reserved;                /* Frames it may count on. */
+    frame_place rx_place;               /* In its fill or rx ring. */
+    frame_place tx_place;               /* In its handover, tx or completion
+                                         * ring. */
+    OVS_ALIGNED_VAR(CACHE_LINE_SIZE)
     atomic_uint32_t n_rx;               /* In its fill and rx rings. */
+    OVS_ALIGNED_VAR(CACHE_LINE_SIZE)
     atomic_uint32_t n_tx;               /* In its tx and completion rings. */
     atomic_uint32_t n_left;             /* In its handover, on their way. */
 };
@@ -102,7 +122,6 @@ struct frame_zone {
     uint32_t n_frames;
     uint32_t id;
     int numa_node;
-    uint8_t *states;                    /* Debug builds: enum frame_state. */
 
     atomic_bool orphan;                 /* No users; frames are still out. */
 
@@ -127,6 +146,7 @@ struct frame_usage {
 
 struct frame_zone *frame_zone_join(struct frame_user *, uint32_t n_reserved,
                                    int numa_node);
+void frame_zone_reclaim(struct frame_zone *, const struct frame_user *);
 void frame_zone_leave(struct frame_zone *, struct frame_user *);
 struct frame_zone *frame_zone_next(const struct frame_zone *);
 void frame_zone_get_usage(struct frame_zone *, struct frame_usage *);
@@ -136,27 +156,26 @@ uint32_t frame_alloc(struct frame_zone *, uint32_t *indexes, uint32_t n);
 void frame_free(struct frame_zone *, const uint32_t *indexes, uint32_t n);
 void frame_count_held(struct frame_zone *, int delta);
 
-/* Where a frame is, kept a frame in debug builds only. */
-enum frame_state {
-    FRAME_FREE,
-    FRAME_RX,                           /* Fill or rx ring. */
-    FRAME_HELD,                         /* By OVS. */
-    FRAME_TX,                           /* Handover, tx or completion. */
-};
-
 void frame_packet_free(struct dp_packet *);
-void frame_move__(struct frame_zone *, uint32_t index, enum frame_state from,
-                  enum frame_state to);
+void frame_check_move(struct frame *, frame_place from, frame_place to);
 
-/* Notes that frame 'index' goes from 'from' to 'to'.  In debug builds a frame
- * that is not in 'from' stops the daemon: it has two owners. */
+/* Notes that 'frame' goes from 'from' to 'to'.  In debug builds a frame that
+ * is not in 'from' stops the daemon: it has two owners. */
 static inline void
-frame_move(struct frame_zone *zone OVS_UNUSED, uint32_t index OVS_UNUSED,
-           enum frame_state from OVS_UNUSED, enum frame_state to OVS_UNUSED)
+frame_move(struct frame *frame, frame_place from OVS_UNUSED, frame_place to)
 {
 #ifdef AFXDP_FAST_DEBUG
-    frame_move__(zone, index, from, to);
+    frame_check_move(frame, from, to);
+#else
+    __atomic_store_n(&frame->place, to, __ATOMIC_RELAXED);
 #endif
+}
+
+/* Returns frame 'index'. */
+static inline struct frame *
+frame_at(const struct frame_zone *zone, uint32_t index)
+{
+    return &zone->frames[index];
 }
 
 /* Returns the first byte of frame 'index'. */

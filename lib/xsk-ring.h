@@ -24,7 +24,7 @@
 #include "util.h"
 
 struct xsk_ring {
-    uint32_t local;             /* Our index, maybe ahead of what is shared. */
+    uint32_t local;             /* Our index. */
     uint32_t seen;              /* The kernel's index when last looked at. */
     uint32_t mask;
     uint32_t *ours;             /* Shared: written by us. */
@@ -51,34 +51,40 @@ xsk_ring_needs_wakeup(const struct xsk_ring *ring)
             & XDP_RING_NEED_WAKEUP);
 }
 
+/* Entries are written and read by their distance from our index, which moves
+ * once for all of them: a loop that counted in memory would wait for that
+ * memory at each entry. */
+
 /* Producer's side: fill and tx. */
 
-/* Writes the next entry of the fill ring; the caller's account of frames says
- * that there is room. */
+/* Writes the entry of the fill ring 'i' places on; the caller's account of
+ * frames says that there is room. */
 static inline void
-xsk_ring_put_addr(struct xsk_ring *ring, uint64_t addr)
+xsk_ring_put_addr(struct xsk_ring *ring, uint32_t i, uint64_t addr)
 {
     uint64_t *addrs = ring->entries;
 
-    addrs[ring->local++ & ring->mask] = addr;
+    addrs[(ring->local + i) & ring->mask] = addr;
 }
 
-/* Writes the next entry of the tx ring, likewise. */
+/* Writes the entry of the tx ring 'i' places on, likewise. */
 static inline void
-xsk_ring_put_desc(struct xsk_ring *ring, uint64_t addr, uint32_t len)
+xsk_ring_put_desc(struct xsk_ring *ring, uint32_t i, uint64_t addr,
+                  uint32_t len)
 {
     struct xdp_desc *descs = ring->entries;
-    struct xdp_desc *desc = &descs[ring->local++ & ring->mask];
+    struct xdp_desc *desc = &descs[(ring->local + i) & ring->mask];
 
     desc->addr = addr;
     desc->len = len;
     desc->options = 0;
 }
 
-/* Hands what was written to the kernel. */
+/* Hands the next 'n' entries, which are written, to the kernel. */
 static inline void
-xsk_ring_submit(struct xsk_ring *ring)
+xsk_ring_submit(struct xsk_ring *ring, uint32_t n)
 {
+    ring->local += n;
     __atomic_store_n(ring->ours, ring->local, __ATOMIC_RELEASE);
 }
 
@@ -116,28 +122,30 @@ xsk_ring_waiting(const struct xsk_ring *ring)
     return __atomic_load_n(ring->theirs, __ATOMIC_ACQUIRE) - ours;
 }
 
-/* Takes the next entry of the completion ring; it is known to be there. */
-static inline uint64_t
-xsk_ring_take_addr(struct xsk_ring *ring)
+/* Returns the entry of the completion ring 'i' places on; it is known to be
+ * there. */
+static inline const uint64_t *
+xsk_ring_addr(const struct xsk_ring *ring, uint32_t i)
 {
     const uint64_t *addrs = ring->entries;
 
-    return addrs[ring->local++ & ring->mask];
+    return &addrs[(ring->local + i) & ring->mask];
 }
 
-/* Takes the next entry of the rx ring; it is known to be there. */
+/* Returns the entry of the rx ring 'i' places on, likewise. */
 static inline const struct xdp_desc *
-xsk_ring_take_desc(struct xsk_ring *ring)
+xsk_ring_desc(const struct xsk_ring *ring, uint32_t i)
 {
     const struct xdp_desc *descs = ring->entries;
 
-    return &descs[ring->local++ & ring->mask];
+    return &descs[(ring->local + i) & ring->mask];
 }
 
-/* Gives the entries taken back to the kernel; they may be written over. */
+/* Gives the next 'n' entries back to the kernel; they may be written over. */
 static inline void
-xsk_ring_release(struct xsk_ring *ring)
+xsk_ring_release(struct xsk_ring *ring, uint32_t n)
 {
+    ring->local += n;
     __atomic_store_n(ring->ours, ring->local, __ATOMIC_RELEASE);
 }
 

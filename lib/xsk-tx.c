@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "bitmap.h"
 #include "ovs-compat.h"
 #include "packets.h"
 #include "sat-math.h"
@@ -34,6 +33,11 @@
  * burst at once, OVS 4.0 now and then several. */
 #define MAX_SEND (4 * NETDEV_MAX_BURST)
 
+/* How many frames a sender leaves in the rings when it takes back those that
+ * were sent.  What has been sent long ago can be read without waiting for the
+ * core that the driver runs on; more would only take cache. */
+#define REAP_LEVEL (2 * FRAME_SLAB)
+
 /* How long, in milliseconds, xsk_tx_drain() waits for the kernel to be done
  * with frames that it still sends from.  A frame that a peer's slow reader
  * keeps for longer is taken back all the same. */
@@ -41,53 +45,92 @@
 
 /* The tx ring and the kernel: under the tx lock. */
 
-/* Takes back the frames that were sent. */
-static void
-reap(struct xsk *xsk)
-    OVS_REQUIRES(xsk->tx_lock)
+/* Fetches what reap_slab() will read.  A macro, since GCC 12 takes a function
+ * that only fetches for one without effect, and leaves its calls out. */
+#define PREFETCH_COMPLETIONS(XSK)                                           \
+    do {                                                                    \
+        OVS_PREFETCH((XSK)->completion.theirs);                             \
+        for (uint32_t i__ = 0; i__ < FRAME_SLAB;                            \
+             i__ += CACHE_LINE_SIZE / sizeof(uint64_t)) {                   \
+            OVS_PREFETCH(xsk_ring_addr(&(XSK)->completion, i__));           \
+        }                                                                   \
+    } while (0)
+
+/* Takes back up to a slab of the frames that were sent.  Returns how many. */
+static uint32_t
+reap_slab(struct xsk *xsk)
 {
-    uint32_t n;
+    uint32_t n = xsk_ring_available(&xsk->completion, FRAME_SLAB);
+    uint32_t indexes[FRAME_SLAB];
 
-    do {
-        uint32_t indexes[FRAME_SLAB];
-
-        n = xsk_ring_available(&xsk->completion, FRAME_SLAB);
-        for (uint32_t i = 0; i < n; i++) {
-            indexes[i] = xsk_ring_take_addr(&xsk->completion) >> FRAME_SHIFT;
-            frame_move(xsk->zone, indexes[i], FRAME_TX, FRAME_FREE);
-            bitmap_set0(xsk->tx_frames, indexes[i]);
-        }
-        if (n) {
-            xsk_account(&xsk->user.n_tx, -n);
-            xsk_ring_release(&xsk->completion);
-            frame_free(xsk->zone, indexes, n);
-        }
-    } while (n == FRAME_SLAB);
+    for (uint32_t i = 0; i < n; i++) {
+        indexes[i] = *xsk_ring_addr(&xsk->completion, i) >> FRAME_SHIFT;
+        frame_move(frame_at(xsk->zone, indexes[i]), xsk->user.tx_place,
+                   FRAME_FREE);
+    }
+    if (n) {
+        xsk_account(&xsk->user.n_tx, -n);
+        xsk_ring_release(&xsk->completion, n);
+        frame_free(xsk->zone, indexes, n);
+    }
+    return n;
 }
 
-/* Makes the kernel send what is in the tx ring.  A call moves a bounded
- * number of frames and says EAGAIN when more are left, so calls go on while
- * they get somewhere; a device that takes nothing now is left alone. */
+/* Takes back all frames that were sent. */
 static void
-kick(struct xsk *xsk)
-    OVS_REQUIRES(xsk->tx_lock)
+reap(struct xsk *xsk)
 {
-    uint32_t left = xsk_ring_pending(&xsk->tx);
-    uint32_t max_kicks = left / MIN_FRAMES_PER_KICK + 1;
+    while (reap_slab(xsk) == FRAME_SLAB) {
+        continue;
+    }
+}
 
-    atomic_thread_fence(memory_order_seq_cst);
+/* Makes the kernel send what is in the tx ring, if it asks for that.  A call
+ * moves a bounded number of frames and says EAGAIN when more are left, so
+ * calls go on while they get somewhere; a device that takes nothing now is
+ * left alone.  Returns false if the kernel did not ask: that it asks since
+ * before the last frames were put there shows only behind a full barrier. */
+static bool
+kick(struct xsk *xsk)
+{
+    uint32_t left, max_kicks;
+
+    if (!xsk_ring_needs_wakeup(&xsk->tx)) {
+        return false;
+    }
+    left = xsk_ring_pending(&xsk->tx);
+    max_kicks = left / MIN_FRAMES_PER_KICK + 1;
     for (uint32_t i = 0; left && i < max_kicks; i++) {
         uint32_t before = left;
 
-        if (!xsk_ring_needs_wakeup(&xsk->tx)) {
-            break;
-        }
         sendto(xsk->fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
         xsk_count(&xsk->tx_kicks, 1);
         left = xsk_ring_pending(&xsk->tx);
-        if (left == before) {
+        if (left == before || !xsk_ring_needs_wakeup(&xsk->tx)) {
             break;
         }
+    }
+    return true;
+}
+
+static uint32_t
+n_in_rings(const struct xsk *xsk)
+{
+    uint32_t n_tx;
+
+    atomic_read_relaxed(&CONST_CAST(struct xsk *, xsk)->user.n_tx, &n_tx);
+    return n_tx;
+}
+
+/* Takes back some of the frames that were sent long ago.  To be called between
+ * filling the tx ring and releasing the lock: the release waits until the
+ * driver's core has given away the lines of the ring, and meanwhile those of
+ * the completion ring come from there. */
+static void
+reap_old(struct xsk *xsk)
+{
+    if (n_in_rings(xsk) >= REAP_LEVEL) {
+        reap_slab(xsk);
     }
 }
 
@@ -96,30 +139,28 @@ kick(struct xsk *xsk)
  * large as the tx ring, cannot overflow. */
 static uint32_t
 tx_room(struct xsk *xsk, uint32_t n)
-    OVS_REQUIRES(xsk->tx_lock)
 {
-    uint32_t used;
+    uint32_t size = xsk_ring_size(&xsk->tx);
 
-    reap(xsk);
-    atomic_read_relaxed(&xsk->user.n_tx, &used);
-    if (xsk_ring_size(&xsk->tx) - used < n) {
+    if (size - n_in_rings(xsk) < n) {
+        reap(xsk);
+    }
+    if (size - n_in_rings(xsk) < n) {
         kick(xsk);
         reap(xsk);
-        atomic_read_relaxed(&xsk->user.n_tx, &used);
     }
-    return MIN(n, xsk_ring_size(&xsk->tx) - used);
+    return MIN(n, size - n_in_rings(xsk));
 }
 
 /* Puts 'n' frames in the tx ring, which has room for them. */
 static void
 put_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
-    OVS_REQUIRES(xsk->tx_lock)
 {
+    PREFETCH_COMPLETIONS(xsk);
     for (uint32_t i = 0; i < n; i++) {
-        bitmap_set1(xsk->tx_frames, frames[i].addr >> FRAME_SHIFT);
-        xsk_ring_put_desc(&xsk->tx, frames[i].addr, frames[i].len);
+        xsk_ring_put_desc(&xsk->tx, i, frames[i].addr, frames[i].len);
     }
-    xsk_ring_submit(&xsk->tx);
+    xsk_ring_submit(&xsk->tx, n);
     xsk_account(&xsk->user.n_tx, n);
     xsk_count(&xsk->tx_packets, n);
 }
@@ -135,7 +176,8 @@ drop_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t index = frames[i].addr >> FRAME_SHIFT;
 
-        frame_move(xsk->zone, index, FRAME_TX, FRAME_FREE);
+        frame_move(frame_at(xsk->zone, index), xsk->user.tx_place,
+                   FRAME_FREE);
         frame_free(xsk->zone, &index, 1);
     }
     atomic_add_relaxed(&xsk->tx_ring_full, n, &orig);
@@ -168,7 +210,6 @@ leave_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
 /* Takes up to 'n' of the frames that others have left. */
 static uint32_t
 take_frames(struct xsk *xsk, struct tx_frame *frames, uint32_t n)
-    OVS_REQUIRES(xsk->tx_lock)
 {
     uint32_t taken = tx_handover_take(&xsk->handover, frames, n);
     uint32_t n_left;
@@ -181,7 +222,6 @@ take_frames(struct xsk *xsk, struct tx_frame *frames, uint32_t n)
  * Returns true if nothing is left. */
 static bool
 collect_frames(struct xsk *xsk)
-    OVS_REQUIRES(xsk->tx_lock)
 {
     while (tx_handover_count(&xsk->handover)) {
         struct tx_frame frames[NETDEV_MAX_BURST];
@@ -196,22 +236,31 @@ collect_frames(struct xsk *xsk)
     return true;
 }
 
-/* Sends what others have left while this thread had the tx lock.  Each left
- * it before it tried the lock in vain, and each holder looks after it has
- * given the lock up: with a full barrier between the two steps on both sides
- * one of them sees the other. */
+/* Puts what others have left into the tx ring, and makes the kernel send.
+ * Returns as kick() does. */
+static bool
+send_left(struct xsk *xsk)
+{
+    collect_frames(xsk);
+    return kick(xsk);
+}
+
+/* Looks, after this thread has released the tx lock or not got it, whether
+ * something is left to do: frames that others left meanwhile, or, unless
+ * 'asked', a kernel that asks to be woken by now.  Each thread leaves its
+ * frames before it tries the lock in vain, and each holder looks after the
+ * release: one of them sees the other (try-lock.h). */
 static void
-serve_others(struct xsk *xsk)
+serve_others(struct xsk *xsk, bool asked)
 {
     for (int i = 0; i < MAX_HANDOVER_ROUNDS; i++) {
-        atomic_thread_fence(memory_order_seq_cst);
-        if (!tx_handover_count(&xsk->handover)
-            || ovs_mutex_trylock(&xsk->tx_lock)) {
+        if ((!tx_handover_count(&xsk->handover)
+             && (asked || !xsk_ring_needs_wakeup(&xsk->tx)))
+            || !try_lock_take(&xsk->tx_lock)) {
             break;
         }
-        collect_frames(xsk);
-        kick(xsk);
-        ovs_mutex_unlock(&xsk->tx_lock);
+        asked = send_left(xsk);
+        try_lock_release(&xsk->tx_lock);
     }
 }
 
@@ -219,7 +268,9 @@ serve_others(struct xsk *xsk)
 static void
 send_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
 {
-    if (ovs_mutex_trylock(&xsk->tx_lock)) {
+    bool asked = true;
+
+    if (!try_lock_take(&xsk->tx_lock)) {
         leave_frames(xsk, frames, n);
     } else {
         if (OVS_LIKELY(collect_frames(xsk))) {
@@ -232,10 +283,11 @@ send_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
         } else {
             leave_frames(xsk, frames, n);
         }
-        kick(xsk);
-        ovs_mutex_unlock(&xsk->tx_lock);
+        asked = kick(xsk);
+        reap_old(xsk);
+        try_lock_release(&xsk->tx_lock);
     }
-    serve_others(xsk);
+    serve_others(xsk, asked);
 }
 
 /* Packets to frames: any thread, on its own. */
@@ -291,7 +343,8 @@ copy_in(struct xsk *xsk, struct dp_packet *packet, struct tx_frame *out)
     uint64_t orig;
 
     if (frame_alloc(xsk->zone, &index, 1)) {
-        frame_move(xsk->zone, index, FRAME_FREE, FRAME_TX);
+        frame_move(frame_at(xsk->zone, index), FRAME_FREE,
+                   xsk->user.tx_place);
         out->addr = ((uint64_t) index << FRAME_SHIFT) + FRAME_RX_OFFSET;
         out->len = dp_packet_size(packet);
         memcpy(xsk->zone->memory.base + out->addr, dp_packet_data(packet),
@@ -314,7 +367,7 @@ make_frames(struct xsk *xsk, struct dp_packet *const packets[], uint32_t n,
 
     for (uint32_t i = 0; i < n; i++) {
         struct dp_packet *packet = packets[i];
-        const struct frame *frame = frame_from_packet(packet);
+        struct frame *frame = frame_from_packet(packet);
         uint32_t len = dp_packet_size(packet);
         xsk_counter *refused = refuse_length(xsk, len);
 
@@ -324,7 +377,7 @@ make_frames(struct xsk *xsk, struct dp_packet *const packets[], uint32_t n,
             atomic_add_relaxed(refused, 1, &orig);
             dp_packet_delete(packet);
         } else if (OVS_LIKELY(can_send_in_place(xsk, frame, packet))) {
-            frame_move(xsk->zone, frame->index, FRAME_HELD, FRAME_TX);
+            frame_move(frame, FRAME_HELD, xsk->user.tx_place);
             frames[n_frames].addr = ((uint8_t *) dp_packet_data(packet)
                                      - xsk->zone->memory.base);
             frames[n_frames++].len = len;
@@ -368,15 +421,11 @@ xsk_tx(struct xsk *xsk, struct dp_packet_batch *batch)
 void
 xsk_tx_poll(struct xsk *xsk)
 {
-    uint32_t n_tx;
-
-    atomic_read_relaxed(&xsk->user.n_tx, &n_tx);
-    if ((n_tx || tx_handover_count(&xsk->handover))
-        && !ovs_mutex_trylock(&xsk->tx_lock)) {
-        collect_frames(xsk);
-        kick(xsk);
+    if ((n_in_rings(xsk) || tx_handover_count(&xsk->handover))
+        && try_lock_take(&xsk->tx_lock)) {
+        send_left(xsk);
         reap(xsk);
-        ovs_mutex_unlock(&xsk->tx_lock);
+        try_lock_release(&xsk->tx_lock);
     }
 }
 
@@ -387,19 +436,15 @@ void
 xsk_tx_drain(struct xsk *xsk)
 {
     struct tx_frame frame;
-    uint32_t n_tx;
 
     for (int i = 0; i < DRAIN_MS; i++) {
         xsk_tx_poll(xsk);
-        atomic_read_relaxed(&xsk->user.n_tx, &n_tx);
-        if (!n_tx) {
+        if (!n_in_rings(xsk)) {
             break;
         }
         xnanosleep_no_quiesce(1000 * 1000);
     }
-    ovs_mutex_lock(&xsk->tx_lock);
     while (take_frames(xsk, &frame, 1)) {
         drop_frames(xsk, &frame, 1);
     }
-    ovs_mutex_unlock(&xsk->tx_lock);
 }

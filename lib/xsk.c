@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bitmap.h"
 #include "kernel-constants.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
@@ -247,13 +246,10 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     xsk->copy_mode = opts->copy_mode;
     xsk->n_rx_desc = opts->n_rx_desc;
     xsk->n_level = opts->n_rx_desc;
-    ovs_mutex_init(&xsk->tx_lock);
     tx_handover_init(&xsk->handover, opts->n_tx_desc);
     xsk->zone = frame_zone_join(&xsk->user, opts->n_frames, opts->numa_node);
     error = xsk->zone ? 0 : errno;
     if (!error) {
-        xsk->rx_frames = bitmap_allocate(xsk->zone->n_frames);
-        xsk->tx_frames = bitmap_allocate(xsk->zone->n_frames);
         error = set_up_socket(xsk, opts, &step);
     }
     if (error) {
@@ -263,22 +259,6 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     }
     *xskp = xsk;
     return 0;
-}
-
-/* Takes back the frames that were in rings.  The bitmaps and not the rings
- * tell which: the kernel also drops frames between them, and those that a
- * dead device held come through no ring any more. */
-static void
-reclaim(struct xsk *xsk, const unsigned long *frames, enum frame_state state)
-{
-    size_t i;
-
-    BITMAP_FOR_EACH_1 (i, xsk->zone->n_frames, frames) {
-        uint32_t index = i;
-
-        frame_move(xsk->zone, index, state, FRAME_FREE);
-        frame_free(xsk->zone, &index, 1);
-    }
 }
 
 /* Gives the socket and the rings of 'xsk' back to the kernel; the frames stay
@@ -310,14 +290,10 @@ xsk_close(struct xsk *xsk)
     }
     xsk_shut(xsk);
     if (xsk->zone) {
-        reclaim(xsk, xsk->rx_frames, FRAME_RX);
-        reclaim(xsk, xsk->tx_frames, FRAME_TX);
+        frame_zone_reclaim(xsk->zone, &xsk->user);
         frame_zone_leave(xsk->zone, &xsk->user);
     }
-    bitmap_free(xsk->rx_frames);
-    bitmap_free(xsk->tx_frames);
     tx_handover_destroy(&xsk->handover);
-    ovs_mutex_destroy(&xsk->tx_lock);
     free_cacheline(xsk);
 }
 

@@ -18,8 +18,8 @@
 #include "busy-poll.h"
 #include "dp-packet.h"
 #include "frame-pool.h"
-#include "openvswitch/thread.h"
 #include "ovs-atomic.h"
+#include "try-lock.h"
 #include "tx-handover.h"
 #include "xsk-ring.h"
 
@@ -118,7 +118,6 @@ struct xsk {
     /* Receive: written by the poller. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct xsk_ring rx;
     struct xsk_ring fill;
-    unsigned long *rx_frames;   /* Bitmap: in the fill or rx ring. */
     uint32_t n_idle_polls;      /* Empty polls since the last frame. */
     uint32_t n_busy_polls;      /* Other polls. */
     uint32_t n_level;           /* Frames that the fill and rx rings are to
@@ -128,10 +127,9 @@ struct xsk {
     xsk_counter rx_wakeups;
 
     /* Transmit: written under 'tx_lock'. */
-    OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct ovs_mutex tx_lock;
+    OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct try_lock tx_lock;
     struct xsk_ring tx;
     struct xsk_ring completion;
-    unsigned long *tx_frames;   /* Bitmap: in the tx or completion ring. */
     xsk_counter tx_packets, tx_kicks;
 
     /* Transmit: written by all that send. */

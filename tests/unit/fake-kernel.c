@@ -53,13 +53,10 @@ fake_xsk_open(const struct fake_opts *opts)
     xsk->fd = -1;
     xsk->n_rx_desc = opts->n_rx_desc;
     xsk->n_level = opts->n_rx_desc;
-    ovs_mutex_init(&xsk->tx_lock);
     tx_handover_init(&xsk->handover, opts->n_tx_desc);
     xsk->zone = frame_zone_join(&xsk->user, opts->n_rx_desc + opts->n_tx_desc,
                                 opts->numa_node);
     ovs_assert(xsk->zone);
-    xsk->rx_frames = bitmap_allocate(xsk->zone->n_frames);
-    xsk->tx_frames = bitmap_allocate(xsk->zone->n_frames);
     make_ring(&xsk->fill, opts->n_rx_desc, sizeof(uint64_t), true);
     make_ring(&xsk->rx, opts->n_rx_desc, sizeof(struct xdp_desc), false);
     make_ring(&xsk->tx, opts->n_tx_desc, sizeof(struct xdp_desc), true);

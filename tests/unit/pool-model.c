@@ -65,13 +65,13 @@ give_back(struct frame_zone *zone, const uint32_t *indexes, uint32_t n)
 /* Takes up to 'n' of the zone's frames to 'indexes'. */
 static uint32_t
 take(struct frame_zone *zone, uint32_t *indexes, uint32_t n,
-     enum frame_state to)
+     frame_place to)
 {
     uint32_t got = frame_alloc(zone, indexes, n);
 
     for (uint32_t i = 0; i < got; i++) {
         set_owned(zone, indexes[i], true);
-        frame_move(zone, indexes[i], FRAME_FREE, to);
+        frame_move(frame_at(zone, indexes[i]), FRAME_FREE, to);
     }
     return got;
 }
@@ -79,7 +79,7 @@ take(struct frame_zone *zone, uint32_t *indexes, uint32_t n,
 /* Gives up to 'n' of the frames on 'stack' back to the pool. */
 static void
 give(struct frame_zone *zone, struct model_stack *stack, uint32_t n,
-     enum frame_state from)
+     frame_place from)
 {
     uint32_t *indexes;
 
@@ -87,7 +87,7 @@ give(struct frame_zone *zone, struct model_stack *stack, uint32_t n,
     stack->n -= n;
     indexes = &stack->indexes[stack->n];
     for (uint32_t i = 0; i < n; i++) {
-        frame_move(zone, indexes[i], from, FRAME_FREE);
+        frame_move(frame_at(zone, indexes[i]), from, FRAME_FREE);
         set_owned(zone, indexes[i], false);
     }
     give_back(zone, indexes, n);
@@ -138,7 +138,7 @@ static void
 step_fill(struct model_queue *q, uint32_t n)
 {
     n = take(q->zone, &q->rx.indexes[q->rx.n], MIN(n, q->rx.max - q->rx.n),
-             FRAME_RX);
+             q->user.rx_place);
     q->rx.n += n;
     xsk_account(&q->user.n_rx, n);
 }
@@ -157,7 +157,7 @@ step_receive(struct model_queue *q, uint32_t n)
         dp_packet_set_data(packet,
                            frame_base(q->zone, index) + FRAME_RX_OFFSET);
         dp_packet_set_size(packet, 60);
-        frame_move(q->zone, index, FRAME_RX, FRAME_HELD);
+        frame_move(frame_at(q->zone, index), q->user.rx_place, FRAME_HELD);
         q->held[q->n_held++] = packet;
     }
     frame_count_held(q->zone, n);
@@ -182,11 +182,11 @@ send_one(struct model_queue *q)
     index = frame->index;
     if (frame_zone(frame) == q->zone
         && dp_packet_base(packet) == frame_base(q->zone, index)) {
-        frame_move(q->zone, index, FRAME_HELD, FRAME_TX);
+        frame_move(frame_at(q->zone, index), FRAME_HELD, q->user.tx_place);
         frame_count_held(q->zone, -1);
         add_held(q->zone, -1);
     } else {
-        bool copied = take(q->zone, &index, 1, FRAME_TX);
+        bool copied = take(q->zone, &index, 1, q->user.tx_place);
 
         delete_packet(packet);
         if (!copied) {
@@ -210,7 +210,7 @@ static void
 step_complete(struct model_queue *q, uint32_t n)
 {
     n = MIN(n, q->tx.n);
-    give(q->zone, &q->tx, n, FRAME_TX);
+    give(q->zone, &q->tx, n, q->user.tx_place);
     xsk_account(&q->user.n_tx, -n);
 }
 
@@ -331,10 +331,10 @@ model_queue_close(struct model_queue *q)
         mail(q->held[--q->n_held]);
     }
     while (q->rx.n) {
-        give(q->zone, &q->rx, 1, FRAME_RX);
+        give(q->zone, &q->rx, 1, q->user.rx_place);
     }
     while (q->tx.n) {
-        give(q->zone, &q->tx, 1, FRAME_TX);
+        give(q->zone, &q->tx, 1, q->user.tx_place);
     }
     free(q->rx.indexes);
     free(q->tx.indexes);

@@ -280,7 +280,7 @@ last_two(void)
         CHECK_INT(frame_alloc(zone, indexes, 2), 2);
         frame_count_held(zone, 2);
         for (size_t j = 0; j < 2; j++) {
-            frame_move(zone, indexes[j], FRAME_FREE, FRAME_HELD);
+            frame_move(frame_at(zone, indexes[j]), FRAME_FREE, FRAME_HELD);
         }
         frame_zone_leave(zone, &user);
         for (size_t j = 0; j < 2; j++) {
@@ -310,8 +310,8 @@ signal_of(void (*function)(struct dp_packet *))
         uint32_t index;
 
         frame_alloc(zone, &index, 1);
-        frame_move(zone, index, FRAME_FREE, FRAME_RX);
-        frame_move(zone, index, FRAME_RX, FRAME_HELD);
+        frame_move(frame_at(zone, index), FRAME_FREE, user.rx_place);
+        frame_move(frame_at(zone, index), user.rx_place, FRAME_HELD);
         frame_count_held(zone, 1);
         function(&zone->frames[index].xpacket.packet);
         _exit(0);
@@ -338,7 +338,7 @@ free_while_sent(struct dp_packet *packet)
 {
     struct frame *frame = frame_from_packet(packet);
 
-    frame_move(frame_zone(frame), frame->index, FRAME_HELD, FRAME_TX);
+    frame_move(frame, FRAME_HELD, FRAME_N_COMMON_PLACES);
     dp_packet_delete(packet);
 }
 

@@ -51,9 +51,9 @@ static void
 put(uint64_t first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        xsk_ring_put_addr(&in, first + i);
+        xsk_ring_put_addr(&in, i, first + i);
     }
-    xsk_ring_submit(&in);
+    xsk_ring_submit(&in, n);
 }
 
 /* Takes 'n' addresses out, which have to count from 'first' on. */
@@ -61,9 +61,9 @@ static void
 take(uint64_t first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        CHECK_INT(xsk_ring_take_addr(&out), first + i);
+        CHECK_INT(*xsk_ring_addr(&out, i), first + i);
     }
-    xsk_ring_release(&out);
+    xsk_ring_release(&out, n);
 }
 
 static void
@@ -102,14 +102,14 @@ static void
 unseen_before_submit(void)
 {
     start_at(0);
-    xsk_ring_put_addr(&in, 1);
+    xsk_ring_put_addr(&in, 0, 1);
     CHECK_INT(xsk_ring_available(&out, 1), 0);
-    CHECK_INT(ring_room(&in, SIZE), SIZE - 1);
-    xsk_ring_submit(&in);
+    CHECK_INT(ring_room(&in, SIZE), SIZE);
+    xsk_ring_submit(&in, 1);
     CHECK_INT(xsk_ring_available(&out, 1), 1);
-    CHECK_INT(xsk_ring_take_addr(&out), 1);
+    CHECK_INT(*xsk_ring_addr(&out, 0), 1);
     CHECK_INT(ring_room(&in, SIZE), SIZE - 1);
-    xsk_ring_release(&out);
+    xsk_ring_release(&out, 1);
     CHECK_INT(ring_room(&in, SIZE), SIZE);
 }
 
@@ -143,12 +143,12 @@ descriptors(void)
     start_at(-3);
     memset(entries, 0xff, sizeof entries);
     for (uint32_t i = 0; i < SIZE; i++) {
-        xsk_ring_put_desc(&in, (1ULL << 40) + i, 60 + i);
+        xsk_ring_put_desc(&in, i, (1ULL << 40) + i, 60 + i);
     }
-    xsk_ring_submit(&in);
+    xsk_ring_submit(&in, SIZE);
     CHECK_INT(xsk_ring_available(&out, SIZE), SIZE);
     for (uint32_t i = 0; i < SIZE; i++) {
-        desc = xsk_ring_take_desc(&out);
+        desc = xsk_ring_desc(&out, i);
         CHECK_INT(desc->addr, (1ULL << 40) + i);
         CHECK_INT(desc->len, 60 + i);
         CHECK_INT(desc->options, 0);
@@ -182,9 +182,9 @@ produce(void *aux OVS_UNUSED)
 
         n = MIN(n, N_PASSED - i);
         for (uint32_t j = 0; j < n; j++, i++) {
-            xsk_ring_put_desc(&in, i, ~i);
+            xsk_ring_put_desc(&in, j, i, ~i);
         }
-        xsk_ring_submit(&in);
+        xsk_ring_submit(&in, n);
         if (!n) {
             sched_yield();
         }
@@ -205,12 +205,12 @@ two_threads(void)
         uint32_t n = xsk_ring_available(&out, 1 + unit_random(&random, SIZE));
 
         for (uint32_t j = 0; j < n; j++, i++) {
-            const struct xdp_desc *desc = xsk_ring_take_desc(&out);
+            const struct xdp_desc *desc = xsk_ring_desc(&out, j);
 
             CHECK_INT(desc->addr, i);
             CHECK_INT(desc->len, (uint32_t) ~i);
         }
-        xsk_ring_release(&out);
+        xsk_ring_release(&out, n);
         if (!n) {
             sched_yield();
         }

@@ -265,7 +265,8 @@ no_free_frames(void)
         for (int j = 0; j < NETDEV_MAX_BURST; j++) {
             struct frame *frame = frame_from_packet(batch->packets[j]);
 
-            frame_move(xsk->zone, frame->index, FRAME_HELD, FRAME_FREE);
+            ovs_assert(frame);
+            frame_move(frame, FRAME_HELD, FRAME_FREE);
             stolen[n++] = frame->index;
         }
     }

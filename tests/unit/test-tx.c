@@ -92,12 +92,11 @@ send_one(struct xsk *xsk, struct dp_packet *packet)
     CHECK_INT(dp_packet_batch_size(batch), 0);
 }
 
-/* Checks that the 'i'th frame sent has 'len' bytes that are all 'fill', and
- * lies in one chunk. */
+/* Checks that 'desc' is of 'len' bytes that are all 'fill', in one chunk. */
 static void
-check_sent(const struct xsk *xsk, uint32_t i, uint32_t len, uint8_t fill)
+check_desc(const struct xsk *xsk, const struct xdp_desc *desc, uint32_t len,
+           uint8_t fill)
 {
-    const struct xdp_desc *desc = fake_tx_desc(xsk, i);
     const uint8_t *data = xsk->zone->memory.base + desc->addr;
 
     CHECK_INT(desc->len, len);
@@ -108,6 +107,13 @@ check_sent(const struct xsk *xsk, uint32_t i, uint32_t len, uint8_t fill)
             break;
         }
     }
+}
+
+/* Likewise for the 'i'th frame sent, which has not been used again since. */
+static void
+check_sent(const struct xsk *xsk, uint32_t i, uint32_t len, uint8_t fill)
+{
+    check_desc(xsk, fake_tx_desc(xsk, i), len, fill);
 }
 
 static uint32_t
@@ -306,6 +312,15 @@ ring_full(void)
     finish(xsk);
 }
 
+static uint32_t n_in_order;
+
+/* The frames of a batch count from 0 on. */
+static void
+check_order(const struct xsk *xsk, const struct xdp_desc *desc)
+{
+    check_desc(xsk, desc, LEN, n_in_order++);
+}
+
 /* Also such as are sent in several parts. */
 static void
 large_batches(void)
@@ -316,18 +331,19 @@ large_batches(void)
     uint32_t n = 0;
 
     fake_kernel.n_per_kick = 32;
+    fake_kernel.on_frame = check_order;
     for (uint32_t size = 1; size <= MAX_BATCH; size++) {
         struct dp_packet_batch *batch = make_batch();
 
         for (uint32_t i = 0; i < size; i++) {
             add(batch, make_packet(LEN, i));
         }
+        n_in_order = 0;
         xsk_tx(xsk, batch);
         CHECK_INT(dp_packet_batch_size(batch), 0);
         CHECK_INT(fake_n_in_tx(xsk), 0);
-        for (uint32_t i = 0; i < size; i++) {
-            check_sent(xsk, n++, LEN, i);
-        }
+        CHECK_INT(n_in_order, size);
+        n += size;
     }
     CHECK_COUNTER(xsk, tx_packets, n);
     CHECK_COUNTER(xsk, tx_ring_full, 0);

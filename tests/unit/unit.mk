@@ -13,9 +13,7 @@ include GNUmakefile
 unit_flags_plain =
 unit_flags_debug = -DAFXDP_FAST_DEBUG
 unit_flags_leak = -DUNIT_LOSE_ONE_IN=1000000
-# GCC warns that ThreadSanitizer knows nothing of fences: what is ordered by
-# one here are atomics, which it knows.
-unit_flags_tsan = -fsanitize=thread -Wno-tsan
+unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
