@@ -52,6 +52,9 @@ frame_sizes() {
     esac
 }
 
+# What generate() runs at the same time.
+meanwhile=:
+
 # generate [OPTION...]: the scenario's frames from core 0, while all sinks
 # count.  Sets sent, got and seconds.
 generate() {
@@ -62,9 +65,11 @@ generate() {
     for ((i = 0; i < ports; i++)); do
         sink_start sink$i "${devs[2 * i + 1]}"
     done
+    $meanwhile &
     "$tools/xdp-gen" --dev="$sources" --cpu=0 --size="$(frame_sizes "$size")" \
         --flows="$number" --order="$order" "$@" >"$dir/generator.json" ||
         broken "the generator failed"
+    wait $!
     got=0
     for ((i = 0; i < ports; i++)); do
         sink_stop sink$i
@@ -93,29 +98,41 @@ has_pmd() {
     case $(kind_of "$contender") in ovs | dpdk) true ;; *) false ;; esac
 }
 
-record_pmd() {      # USER SYSTEM, as they were before
-    local now
+# sample_pmd: pmd_ticks at the beginning and at the end of the middle half of a
+# run, in which a PMD thread that gets more than it can forward has no time to
+# poll in vain.
+sample_pmd() {
+    {
+        sleep "$(calculate "$run_seconds / 4")"
+        pmd_ticks
+        sleep "$(calculate "$run_seconds / 2")"
+        pmd_ticks
+    } >"$dir/pmd-ticks"
+}
 
-    read -r -a now <<<"$(pmd_ticks)"
-    record "PMD cycles a packet" cycles "$(
-        appctl dpif-netdev/pmd-stats-show |
+# record_pmd: what sample_pmd has seen, in cycles of each packet.
+record_pmd() {
+    local cycles user
+
+    cycles=$(appctl dpif-netdev/pmd-stats-show |
         sed -n 's/.*avg processing cycles per packet: \([0-9.]*\).*/\1/p' |
-        head -n 1)"
-    record "PMD user time" s/Mpkt \
-        "$(calculate "(${now[0]} - $1) / 100 / ($got / 1e6)")"
-    record "PMD system time" s/Mpkt \
-        "$(calculate "(${now[1]} - $2) / 100 / ($got / 1e6)")"
+        head -n 1)
+    user=$(awk '{ user = $1 - user; system = $2 - system }
+                END { print user / (user + system) }' "$dir/pmd-ticks")
+    record "PMD cycles a packet" cycles "$cycles"
+    record "of these outside of system calls" cycles \
+        "$(calculate "$cycles * $user")"
 }
 
 measure_saturated() {
-    local core before pmd
+    local core before meanwhile=:
 
     for core in 0 1; do
         before[core]=$(busy_ticks $core)
     done
     if has_pmd; then
         appctl dpif-netdev/pmd-stats-clear >&2
-        pmd=$(pmd_ticks)
+        meanwhile=sample_pmd
     fi
     generate --seconds="$run_seconds"
     [ "$got" -gt 0 ] || broken "$contender: not a frame of $sent arrived"
@@ -124,7 +141,7 @@ measure_saturated() {
         record "CPU time, core $core" s/Mpkt "$(calculate \
             "($(busy_ticks $core) - ${before[core]}) / 100 / ($got / 1e6)")"
     done
-    if has_pmd; then record_pmd $pmd; fi
+    if has_pmd; then record_pmd; fi
 }
 
 # passes_rate RATE: whether the contender forwards so many frames a second
