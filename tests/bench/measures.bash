@@ -117,8 +117,8 @@ record_pmd() {
     cycles=$(appctl dpif-netdev/pmd-stats-show |
         sed -n 's/.*avg processing cycles per packet: \([0-9.]*\).*/\1/p' |
         head -n 1)
-    user=$(awk '{ user = $1 - user; system = $2 - system }
-                END { print user / (user + system) }' "$dir/pmd-ticks")
+    user=$(awk '{ user = $1 - user; kernel = $2 - kernel }
+                END { print user / (user + kernel) }' "$dir/pmd-ticks")
     record "PMD cycles a packet" cycles "$cycles"
     record "of these outside of system calls" cycles \
         "$(calculate "$cycles * $user")"
