@@ -179,7 +179,6 @@ ssize_t __wrap_sendto(int, const void *, size_t, int, const struct sockaddr *,
                       socklen_t);
 ssize_t __wrap_recvfrom(int, void *, size_t, int, struct sockaddr *,
                         socklen_t *);
-int __wrap_sched_yield(void);
 
 ssize_t
 __wrap_sendto(int fd OVS_UNUSED, const void *data OVS_UNUSED,
@@ -205,13 +204,6 @@ __wrap_recvfrom(int fd OVS_UNUSED, void *data OVS_UNUSED,
     fake_kernel.n_wakeups++;
     errno = EAGAIN;
     return -1;
-}
-
-int
-__wrap_sched_yield(void)
-{
-    fake_kernel.n_yields++;
-    return 0;
 }
 
 /* Checks. */
