@@ -179,6 +179,8 @@ ssize_t __wrap_sendto(int, const void *, size_t, int, const struct sockaddr *,
                       socklen_t);
 ssize_t __wrap_recvfrom(int, void *, size_t, int, struct sockaddr *,
                         socklen_t *);
+int __wrap_sched_yield(void);
+int __real_sched_yield(void);
 
 ssize_t
 __wrap_sendto(int fd OVS_UNUSED, const void *data OVS_UNUSED,
@@ -204,6 +206,14 @@ __wrap_recvfrom(int fd OVS_UNUSED, void *data OVS_UNUSED,
     fake_kernel.n_wakeups++;
     errno = EAGAIN;
     return -1;
+}
+
+/* Tests with several threads wait by it, too. */
+int
+__wrap_sched_yield(void)
+{
+    __atomic_add_fetch(&fake_kernel.n_yields, 1, __ATOMIC_RELAXED);
+    return __real_sched_yield();
 }
 
 /* Checks. */

@@ -324,6 +324,30 @@ busy_polls(void)
     xsk_close(xsk);
 }
 
+/* Others may have the CPU when 64 polls on end found nothing, and not while
+ * frames come now and then. */
+static void
+yields(void)
+{
+    struct xsk *xsk = fake_xsk_open(&opts);
+
+    for (int i = 0; i < 10; i++) {
+        fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+        dp_packet_delete(receive_one(xsk));
+        for (int j = 0; j < 63; j++) {
+            receive(xsk);
+        }
+    }
+    CHECK_INT(fake_kernel.n_yields, 0);
+    receive(xsk);
+    CHECK_INT(fake_kernel.n_yields, 1);
+    for (int i = 0; i < 640; i++) {
+        receive(xsk);
+    }
+    CHECK_INT(fake_kernel.n_yields, 11);
+    xsk_close(xsk);
+}
+
 /* Hints. */
 
 static const struct xdp_hints hints = {
@@ -515,6 +539,7 @@ main(void)
     unit_run("the driver is woken when it asks, and only then", wakeups);
     unit_run("with busy polling each empty poll runs the driver, no other",
              busy_polls);
+    unit_run("others have the CPU when nothing comes", yields);
     unit_run("hints with another cookie are not taken", right_cookie_only);
     unit_run("the cookie is cleared, and nothing else", cleared);
     unit_run("the hash is taken only with its flag", flag_only);
