@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 
 #include "napi-hold.h"
 #include "util.h"
@@ -74,20 +75,42 @@ clear_socket_options(int fd)
     set_socket_options(fd, false, &name);
 }
 
-/* Returns why the kernel does not know the NAPI of the socket. */
-static char *
-explain_unknown_napi(const struct xsk *xsk, int ifindex, bool own_values)
+/* Returns true if the kernel says so itself.  Nothing else tells one that has
+ * kernel commit b95ed5517354, and it is for a message only. */
+static bool
+kernel_is_before_6_15(void)
 {
-    if (!own_values) {
-        return xstrdup("off until the first frame, from which the kernel "
-                       "learns the NAPI of the queue");
-    } else if (napi_of_rx_queue(ifindex, xsk->queue)) {
-        return xstrdup("off: the kernel does not tell a copy-mode socket the "
-                       "NAPI of its queue (Linux 6.13 and 6.14)");
+    struct utsname kernel;
+    int major, minor;
+
+    return (!uname(&kernel)
+            && ovs_scan(kernel.release, "%d.%d", &major, &minor)
+            && (major < 6 || (major == 6 && minor < 15)));
+}
+
+/* Returns why the socket does not know the NAPI of its queue now.  Linux 6.13
+ * tells it when the socket is bound, if the driver has called
+ * netif_queue_set_napi() by then: first to sockets in zero-copy mode only
+ * (kernel commit 5ef44b3cb43b), since 6.15 to all (b95ed5517354). */
+static const char *
+explain_unknown_napi(const struct xsk *xsk, int ifindex)
+{
+    if (!napi_has_own_values()) {
+        return "off until the first frame, from which the kernel learns the "
+               "NAPI of the queue";
+    } else if (napi_device_is_down(ifindex)) {
+        return "off: the kernel does not know the NAPI of the queue while the "
+               "device is down";
+    } else if (!napi_of_rx_queue(ifindex, xsk->queue)) {
+        return "off: the kernel does not know the NAPI of the queue, since "
+               "the driver does not tell it (Linux 6.13 and newer)";
+    } else if (xsk->copy_mode == XSK_COPY && kernel_is_before_6_15()) {
+        return "off: the kernel does not tell a copy-mode socket the NAPI of "
+               "its queue (Linux 6.13 and 6.14)";
     }
-    return xstrdup("off: the kernel does not know the NAPI of the queue, "
-                   "since the driver does not tell it (Linux 6.13 and "
-                   "newer)");
+    return "off: the kernel did not know the NAPI of the queue yet when the "
+           "socket was bound; a change of xdp-mode or of a ring size makes a "
+           "new one";
 }
 
 static char *
@@ -117,7 +140,7 @@ start(struct xsk *xsk, int ifindex)
     int error;
 
     if (!bp->napi_id) {
-        return explain_unknown_napi(xsk, ifindex, own_values);
+        return xstrdup(explain_unknown_napi(xsk, ifindex));
     }
     error = set_socket_options(xsk->fd, true, &option);
     if (error) {
@@ -155,7 +178,7 @@ stop(struct xsk *xsk)
 /* Looks whether the NAPI that is held is still there, and gives the poller no
  * work in vain if it is not.  Returns the status, NULL if it is as before. */
 static char *
-look_after(struct busy_poll *bp)
+look_after_hold(struct busy_poll *bp)
 {
     bool there = napi_hold_is_there(bp->hold);
     bool on;
@@ -168,6 +191,23 @@ look_after(struct busy_poll *bp)
     return (there ? describe_success(napi_has_own_values())
             : xstrdup("off: the NAPI of the queue is not there, as when the "
                       "device is down"));
+}
+
+/* Looks after a socket that still has the same NAPI, or none: why it has none
+ * may change.  Returns the status, NULL if it is as before. */
+static char *
+look_after(struct xsk *xsk, int ifindex)
+{
+    struct busy_poll *bp = &xsk->busy_poll;
+    const char *status;
+
+    if (bp->hold) {
+        return look_after_hold(bp);
+    } else if (bp->napi_id) {
+        return NULL;
+    }
+    status = explain_unknown_napi(xsk, ifindex);
+    return strcmp(status, bp->status) ? xstrdup(status) : NULL;
 }
 
 /* Brings busy polling on the bound socket 'xsk' of a device to what is
@@ -185,7 +225,7 @@ busy_poll_update(struct xsk *xsk, int ifindex, bool wanted)
     if (!wanted && !bp->status) {
         return false;
     } else if (wanted && bp->status && napi_id == bp->napi_id) {
-        status = bp->hold ? look_after(bp) : NULL;
+        status = look_after(xsk, ifindex);
         if (!status) {
             return false;
         }

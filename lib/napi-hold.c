@@ -8,13 +8,11 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "openvswitch/list.h"
 #include "openvswitch/vlog.h"
-#include "socket-util.h"
 #include "util.h"
 
 VLOG_DEFINE_THIS_MODULE(napi_hold);
@@ -173,21 +171,9 @@ read_holds(FILE *file, char **errp)
 
 /* Putting back. */
 
-/* Returns true if the NAPI, which is not there, does not come back: that of a
- * device that is down may. */
-static bool
-is_gone(const struct napi_hold *hold)
-{
-    struct ifreq ifr;
-
-    memset(&ifr, 0, sizeof ifr);
-    return (!if_indextoname(hold->owner.ifindex, ifr.ifr_name)
-            || af_inet_ioctl(SIOCGIFFLAGS, &ifr)
-            || ifr.ifr_flags & IFF_UP);
-}
-
 /* Puts back the values from before, where they are still ours.  Returns 0 if
- * nothing is left to do, or a positive errno. */
+ * nothing is left to do, or a positive errno: ENOENT for a NAPI that is not
+ * there while its device is down, since it may come back. */
 static int
 put_back(const struct napi_hold *hold)
 {
@@ -197,8 +183,9 @@ put_back(const struct napi_hold *hold)
 
     error = napi_get_values(&hold->owner, &now);
     if (error) {
-        return (error == ENODEV || (error == ENOENT && is_gone(hold))
-                ? 0 : error);
+        return (error == ENODEV
+                || (error == ENOENT
+                    && !napi_device_is_down(hold->owner.ifindex)) ? 0 : error);
     }
     wanted = now;
     if (now.defer_hard_irqs == hold->ours.defer_hard_irqs) {

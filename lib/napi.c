@@ -8,11 +8,13 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "netdev-genl.h"
 #include "netlink.h"
 #include "openvswitch/ofpbuf.h"
+#include "socket-util.h"
 #include "util.h"
 
 /* A NAPI's own values: netlink. */
@@ -95,6 +97,19 @@ napi_of_rx_queue(int ifindex, uint32_t queue)
         }
     }
     return napi_id;
+}
+
+/* Returns true if there is such a device and it is down: then its NAPIs are
+ * not there. */
+bool
+napi_device_is_down(int ifindex)
+{
+    struct ifreq ifr;
+
+    memset(&ifr, 0, sizeof ifr);
+    return (if_indextoname(ifindex, ifr.ifr_name)
+            && !af_inet_ioctl(SIOCGIFFLAGS, &ifr)
+            && !(ifr.ifr_flags & IFF_UP));
 }
 
 /* A device's values: sysfs. */

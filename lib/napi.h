@@ -24,6 +24,7 @@ struct napi_owner {
 
 bool napi_has_own_values(void);
 uint32_t napi_of_rx_queue(int ifindex, uint32_t queue);
+bool napi_device_is_down(int ifindex);
 int napi_get_values(const struct napi_owner *, struct napi_values *);
 int napi_set_values(const struct napi_owner *, const struct napi_values *);
 

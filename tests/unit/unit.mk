@@ -17,7 +17,7 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options memory features rx tx handover
+unit_all := pool rings options memory features rx tx handover busy-poll
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
@@ -33,6 +33,7 @@ unit_ours_pool := frame-pool frame-memory
 unit_ours_options := port-config
 unit_ours_memory := frame-memory
 unit_ours_features := kernel-features
+unit_ours_busy-poll := busy-poll
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
@@ -51,6 +52,7 @@ unit_wrap_tx := $(unit_wrap_rx)
 unit_wrap_handover := $(unit_wrap_rx)
 unit_wrap_memory := memfd_create
 unit_wrap_features := setsockopt madvise
+unit_wrap_busy-poll := getsockopt setsockopt uname
 
 unit_libs = lib/.libs/libopenvswitch.a \
 	$(wildcard lib/.libs/libopenvswitchavx512.a) lib/.libs/libsflow.a
