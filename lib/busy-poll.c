@@ -43,7 +43,8 @@ socket_napi_id(int fd)
 }
 
 /* Sets or clears the options of the socket.  Returns 0 or a positive errno and
- * the option in '*name'. */
+ * the option in '*name'.  With a budget of 0, as a new socket has it, the
+ * kernel takes its default (sk_busy_loop()). */
 static int
 set_socket_options(int fd, bool on, const char **name)
 {
@@ -54,7 +55,8 @@ set_socket_options(int fd, bool on, const char **name)
     } options[] = {
         { SO_PREFER_BUSY_POLL, on, "SO_PREFER_BUSY_POLL" },
         { SO_BUSY_POLL, on ? BUSY_POLL_US : 0, "SO_BUSY_POLL" },
-        { SO_BUSY_POLL_BUDGET, BUSY_POLL_BUDGET, "SO_BUSY_POLL_BUDGET" },
+        { SO_BUSY_POLL_BUDGET, on ? BUSY_POLL_BUDGET : 0,
+          "SO_BUSY_POLL_BUDGET" },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(options); i++) {

@@ -134,6 +134,28 @@ finish(struct xsk *xsk)
     memset(&kernel, 0, sizeof kernel);
 }
 
+static void
+options_come_and_go(void)
+{
+    struct xsk xsk = { .queue = 1 };
+
+    kernel.release = "6.18.1";
+    kernel.own_values = true;
+    kernel.queue_napi = kernel.socket_napi = NAPI;
+    CHECK_STATUS(&xsk, "on: budget 256");
+    CHECK_INT(kernel.prefer, 1);
+    CHECK(kernel.busy_us > 0);
+    CHECK_INT(kernel.budget, 256);
+    CHECK_INT(held, 1);
+
+    busy_poll_update(&xsk, IFINDEX, false);
+    CHECK_INT(kernel.prefer, 0);
+    CHECK_INT(kernel.busy_us, 0);
+    CHECK_INT(kernel.budget, 0);
+    CHECK_INT(held, 0);
+    finish(&xsk);
+}
+
 /* Checks what is said of a socket without a NAPI, of a queue that has one. */
 static void
 check_kernel(const char *release, enum xsk_copy_mode mode, const char *words)
@@ -193,6 +215,8 @@ reasons_change(void)
 int
 main(void)
 {
+    unit_run("the options of the socket are set, and cleared in the end",
+             options_come_and_go);
     unit_run("what is said of a socket without a NAPI is so for its mode and "
              "kernel", why_a_socket_has_no_napi);
     unit_run("... and follows what changes", reasons_change);
