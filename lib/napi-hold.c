@@ -3,8 +3,10 @@
 #include <config.h>
 #include "napi-hold.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,11 +19,11 @@
 
 VLOG_DEFINE_THIS_MODULE(napi_hold);
 
-/* Of the file in the run-time folder.  Its first line is "NAME VERSION BOOT-ID
+/* Of the state file.  Its first line is "NAME VERSION BOOT-ID
  * NETWORK-NAMESPACE", each other one what is held: device, ifindex, id of the
  * NAPI (0: the device's own values), then for defer-hard-irqs and for
  * gro-flush-timeout the value before and ours. */
-#define FILE_NAME "afxdp-fast-busy-poll"
+#define FILE_NAME NAPI_HOLDS_FILE
 #define FILE_VERSION 1
 
 /* Of a boot id with its null byte: /proc/sys/kernel/random/boot_id. */
@@ -38,6 +40,7 @@ struct napi_hold {
 
 static struct ovs_list holds = OVS_LIST_INITIALIZER(&holds);
 static char *file_path;
+static bool file_is_unread;     /* Could not be read: never to be replaced. */
 
 static char *
 describe(const struct napi_hold *hold)
@@ -116,57 +119,167 @@ save(void)
     return error;
 }
 
-static bool
-parse_hold(const char *line, struct napi_hold *hold)
+/* Returns NULL, or why the first line is not one that we can use.  Sets
+ * '*of_this_boot' to false if the file is of another boot of the machine, of
+ * which nothing is left to put back. */
+static char *
+parse_header(const char *line, bool *of_this_boot)
 {
-    BUILD_ASSERT_DECL(IF_NAMESIZE == 16);
-
-    return ovs_scan(line, "%15s %d %"SCNu32" %"SCNu32" %"SCNu32" %"SCNu64" "
-                    "%"SCNu64"\n", hold->ifname, &hold->owner.ifindex,
-                    &hold->owner.napi_id, &hold->before.defer_hard_irqs,
-                    &hold->ours.defer_hard_irqs,
-                    &hold->before.gro_flush_timeout,
-                    &hold->ours.gro_flush_timeout);
-}
-
-/* Reads what is held, all without users.  Of another boot of the machine
- * nothing is left to put back. */
-static int
-read_holds(FILE *file, char **errp)
-{
-    char line[256], boot_id[BOOT_ID_SIZE], now[BOOT_ID_SIZE];
+    char boot_id[BOOT_ID_SIZE], now[BOOT_ID_SIZE];
     unsigned long long netns;
-    int version, n = 1;
+    int version, n;
 
-    if (!fgets(line, sizeof line, file)
-        || !ovs_scan(line, FILE_NAME" %d %36s %llu\n", &version, boot_id,
-                     &netns)
-        || version != FILE_VERSION) {
-        *errp = xasprintf("%s: line 1: \"%s %d\" has to begin it",
-                          file_path, FILE_NAME, FILE_VERSION);
-        return EINVAL;
+    if (!ovs_scan(line, FILE_NAME" %d %36s %llu%n", &version, boot_id, &netns,
+                  &n)
+        || strcmp(&line[n], "\n")) {
+        return xasprintf("must be \"%s %d BOOT-ID NETWORK-NAMESPACE\"",
+                         FILE_NAME, FILE_VERSION);
+    } else if (version != FILE_VERSION) {
+        return xasprintf("is of version %d, must be %d", version,
+                         FILE_VERSION);
     }
     read_boot_id(now);
-    if (strcmp(boot_id, now)) {
-        return 0;
-    } else if (netns != read_netns()) {
-        *errp = xasprintf("%s: is about another network namespace, %llu, "
-                          "and this is %llu", file_path, netns, read_netns());
-        return EXDEV;
-    }
-    while (fgets(line, sizeof line, file)) {
-        struct napi_hold *hold = xzalloc(sizeof *hold);
+    *of_this_boot = !strcmp(boot_id, now);
+    return (*of_this_boot && netns != read_netns()
+            ? xasprintf("is about another network namespace, %llu, and this "
+                        "is %llu", netns, read_netns())
+            : NULL);
+}
 
-        n++;
-        if (!parse_hold(line, hold)) {
-            *errp = xasprintf("%s: line %d: a device and six numbers have to "
-                              "be there", file_path, n);
-            free(hold);
-            return EINVAL;
-        }
-        ovs_list_push_back(&holds, &hold->node);
+/* The numbers of the other lines, and what is allowed. */
+enum {
+    IFINDEX, NAPI_ID,
+    DEFER_BEFORE, DEFER_OURS,
+    TIMEOUT_BEFORE, TIMEOUT_OURS,
+    N_NUMBERS
+};
+
+static const struct {
+    const char *name;
+    uint64_t min, max;
+} number_docs[N_NUMBERS] = {
+    [IFINDEX] = { "ifindex", 1, INT_MAX },
+    [NAPI_ID] = { "NAPI", 0, UINT32_MAX },
+    [DEFER_BEFORE] = { "defer-hard-irqs before", 0, INT_MAX },
+    [DEFER_OURS] = { "our defer-hard-irqs", 0, INT_MAX },
+    [TIMEOUT_BEFORE] = { "gro-flush-timeout before", 0, UINT64_MAX },
+    [TIMEOUT_OURS] = { "our gro-flush-timeout", 0, UINT64_MAX },
+};
+
+static char *
+parse_number(const char *word, int i, uint64_t *number)
+{
+    unsigned long long value;
+
+    if (!isdigit((unsigned char) word[0]) || !str_to_ullong(word, 10, &value)
+        || value < number_docs[i].min || value > number_docs[i].max) {
+        return xasprintf("%s is \"%s\", must be a number from %"PRIu64" to "
+                         "%"PRIu64, number_docs[i].name, word,
+                         number_docs[i].min, number_docs[i].max);
     }
-    return 0;
+    *number = value;
+    return NULL;
+}
+
+/* Adds what is held according to 'line', which is taken apart, to 'list'.
+ * Returns NULL, or what is wrong. */
+static char *
+parse_hold(char *line, struct ovs_list *list)
+{
+    char *words[1 + N_NUMBERS], *word, *rest = NULL;
+    uint64_t numbers[N_NUMBERS];
+    struct napi_hold *hold;
+    size_t n = 0;
+
+    for (word = strtok_r(line, " \n", &rest); word;
+         word = strtok_r(NULL, " \n", &rest)) {
+        words[MIN(n, N_NUMBERS)] = word;
+        n++;
+    }
+    if (n != ARRAY_SIZE(words)) {
+        return xasprintf("number of words is %"PRIuSIZE", must be "
+                         "%"PRIuSIZE": a device and %d numbers", n,
+                         ARRAY_SIZE(words), N_NUMBERS);
+    } else if (strlen(words[0]) >= IF_NAMESIZE) {
+        return xasprintf("device is \"%s\", must have at most %d characters",
+                         words[0], IF_NAMESIZE - 1);
+    }
+    for (int i = 0; i < N_NUMBERS; i++) {
+        char *reason = parse_number(words[1 + i], i, &numbers[i]);
+
+        if (reason) {
+            return reason;
+        }
+    }
+    hold = xzalloc(sizeof *hold);
+    ovs_strlcpy(hold->ifname, words[0], sizeof hold->ifname);
+    hold->owner.ifindex = numbers[IFINDEX];
+    hold->owner.napi_id = numbers[NAPI_ID];
+    hold->before.defer_hard_irqs = numbers[DEFER_BEFORE];
+    hold->ours.defer_hard_irqs = numbers[DEFER_OURS];
+    hold->before.gro_flush_timeout = numbers[TIMEOUT_BEFORE];
+    hold->ours.gro_flush_timeout = numbers[TIMEOUT_OURS];
+    ovs_list_push_back(list, &hold->node);
+    return NULL;
+}
+
+/* Reads all lines.  Returns NULL, or what is wrong with line '*n'. */
+static char *
+read_lines(FILE *file, struct ovs_list *list, int *n)
+{
+    bool of_this_boot = true;
+    char line[256];
+
+    for (*n = 1; of_this_boot && fgets(line, sizeof line, file); ++*n) {
+        char *reason = (!strchr(line, '\n')
+                        ? xasprintf("must end with a newline within "
+                                    "%"PRIuSIZE" bytes", sizeof line - 1)
+                        : *n == 1 ? parse_header(line, &of_this_boot)
+                        : parse_hold(line, list));
+
+        if (reason) {
+            return reason;
+        }
+    }
+    if (ferror(file)) {
+        return xstrdup(ovs_strerror(errno));
+    }
+    return *n == 1 ? parse_header("", &of_this_boot) : NULL;
+}
+
+static void
+free_holds(struct ovs_list *list)
+{
+    struct napi_hold *hold;
+
+    LIST_FOR_EACH_POP (hold, node, list) {
+        free(hold);
+    }
+}
+
+/* Reads what is held according to a file, all without users, into the empty
+ * 'list'; of a file that is not there nothing.  Returns NULL, or the file, the
+ * line and what is wrong with it, which the caller frees; then 'list' is empty
+ * still. */
+static char *
+read_holds(const char *path, struct ovs_list *list)
+{
+    char *reason, *error = NULL;
+    FILE *file = fopen(path, "r");
+    int n;
+
+    if (!file) {
+        return (errno == ENOENT ? NULL
+                : xasprintf("%s: %s", path, ovs_strerror(errno)));
+    }
+    reason = read_lines(file, list, &n);
+    fclose(file);
+    if (reason) {
+        error = xasprintf("%s: line %d: %s", path, n, reason);
+        free(reason);
+        free_holds(list);
+    }
+    return error;
 }
 
 /* Putting back. */
@@ -267,31 +380,48 @@ napi_holds_are_waiting(void)
     return false;
 }
 
-/* Takes over what an earlier daemon has left in the state file in 'rundir',
- * where ours will be too: napi_holds_settle() puts it back.  Returns 0, also
- * if there is no file, or a positive errno and in '*errp' why it is of no
- * use, which the caller frees.  Once. */
-int
-napi_holds_load(const char *rundir, char **errp)
+/* Takes over what an earlier daemon has left in the state file 'path', where
+ * ours will be too: napi_holds_settle() puts it back.  Returns NULL, also if
+ * there is no file, or why it is of no use, which the caller frees: then
+ * nothing is taken over, and the file is never replaced. */
+char *
+napi_holds_load(const char *path)
 {
-    FILE *file;
-    int error;
+    char *error;
 
-    file_path = xasprintf("%s/%s", rundir, FILE_NAME);
-    file = fopen(file_path, "r");
-    if (!file) {
-        error = errno;
-        if (error == ENOENT) {
-            return 0;
-        }
-        *errp = xasprintf("%s: %s", file_path, ovs_strerror(error));
-        return error;
-    }
-    error = read_holds(file, errp);
-    fclose(file);
+    free(file_path);
+    file_path = xstrdup(path);
+    error = read_holds(path, &holds);
+    file_is_unread = error != NULL;
     if (!error && ovs_list_is_empty(&holds)) {
         unlink(file_path);
     }
+    return error;
+}
+
+/* Renames the state file that napi_holds_load() could make no use of, so that
+ * it is kept and not in the way of ours.  Stores its new name in '*keptp',
+ * which the caller frees, also on failure.  Returns 0 or a positive errno,
+ * EEXIST if an earlier one is there that may have something to put back: one
+ * is enough to look into.  Then it stays where it is, and no NAPI can be
+ * held. */
+int
+napi_holds_set_aside(char **keptp)
+{
+    struct ovs_list left = OVS_LIST_INITIALIZER(&left);
+    char *kept = xasprintf("%s.kept", file_path);
+    char *reason = read_holds(kept, &left);
+    int error = 0;
+
+    if (reason || !ovs_list_is_empty(&left)) {
+        error = EEXIST;
+    } else if (rename(file_path, kept)) {
+        error = errno;
+    }
+    file_is_unread = error != 0;
+    free_holds(&left);
+    free(reason);
+    *keptp = kept;
     return error;
 }
 
@@ -316,9 +446,15 @@ static struct napi_hold *
 make_hold(const struct napi_owner *owner, const struct napi_values *ours,
           char **errp)
 {
-    struct napi_hold *hold = xzalloc(sizeof *hold);
+    struct napi_hold *hold;
     int error;
 
+    if (file_is_unread && !access(file_path, F_OK)) {
+        *errp = xasprintf("%s: could not be read, and is not replaced: see "
+                          "the log", file_path);
+        return NULL;
+    }
+    hold = xzalloc(sizeof *hold);
     hold->owner = *owner;
     hold->ours = *ours;
     if (!if_indextoname(owner->ifindex, hold->ifname)) {

@@ -14,15 +14,23 @@
  * since means it.  NAPIs of a device that is down are not there, but drivers
  * may keep their values until it is up again: then they stay in the file.
  *
+ * A state file is taken over as a whole or not at all.  One of no use, as that
+ * of another version or of another network namespace, is never replaced but
+ * renamed, for people: it may be all that is known of the values before.
+ *
  * Main thread. */
 
 #include <stdbool.h>
 
 #include "napi.h"
 
+/* The state file, in the run-time folder. */
+#define NAPI_HOLDS_FILE "afxdp-fast-busy-poll"
+
 struct napi_hold;
 
-int napi_holds_load(const char *rundir, char **errp);
+char *napi_holds_load(const char *path);
+int napi_holds_set_aside(char **keptp);
 void napi_holds_settle(void);
 bool napi_holds_are_waiting(void);
 

@@ -332,17 +332,38 @@ afxdp_fast_wait(const struct netdev_class *class)
     }
 }
 
+/* Says what becomes of the state file that cannot be used because of
+ * 'reason'. */
+static void
+keep_busy_poll_state(const char *reason)
+{
+    char *kept;
+    int error = napi_holds_set_aside(&kept);
+
+    if (error) {
+        VLOG_WARN("%s; nothing is put back, and busy polling stays off: the "
+                  "file cannot be kept as %s (%s)", reason, kept,
+                  ovs_strerror(error));
+    } else {
+        VLOG_WARN("%s; nothing is put back, and the file is kept as %s",
+                  reason, kept);
+    }
+    free(kept);
+}
+
 /* Puts back what an earlier daemon that did not end in order has changed. */
 static void
 busy_poll_init(void)
 {
-    char *error;
+    char *path = xasprintf("%s/%s", ovs_rundir(), NAPI_HOLDS_FILE);
+    char *reason = napi_holds_load(path);
 
-    if (napi_holds_load(ovs_rundir(), &error)) {
-        VLOG_WARN("%s", error);
-        free(error);
+    if (reason) {
+        keep_busy_poll_state(reason);
+        free(reason);
     }
     napi_holds_settle();
+    free(path);
 }
 
 /* Packets. */

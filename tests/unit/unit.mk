@@ -17,7 +17,7 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options memory features rx tx handover busy-poll
+unit_all := pool rings options memory features rx tx handover busy-poll hold
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
@@ -34,6 +34,7 @@ unit_ours_options := port-config
 unit_ours_memory := frame-memory
 unit_ours_features := kernel-features
 unit_ours_busy-poll := busy-poll
+unit_ours_hold := napi-hold
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
