@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bitmap.h"
 #include "openvswitch/list.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
@@ -26,6 +27,9 @@ VLOG_DEFINE_THIS_MODULE(napi_hold);
 #define FILE_NAME NAPI_HOLDS_FILE
 #define FILE_VERSION 1
 
+/* Errors of the kernel are less than this (its MAX_ERRNO + 1). */
+#define N_ERRORS 4096
+
 /* Of a boot id with its null byte: /proc/sys/kernel/random/boot_id. */
 #define BOOT_ID_SIZE 37
 
@@ -35,12 +39,15 @@ struct napi_hold {
     char ifname[IF_NAMESIZE];   /* For people: the ifindex counts. */
     struct napi_values before, ours;
     unsigned int n_users;       /* 0: to be put back as soon as possible. */
-    bool complained;            /* That it cannot be put back, in the log. */
+    unsigned long int logged[BITMAP_N_LONGS(N_ERRORS)]; /* Errors, when it
+                                                         * was to be put
+                                                         * back. */
 };
 
 static struct ovs_list holds = OVS_LIST_INITIALIZER(&holds);
 static char *file_path;
 static bool file_is_unread;     /* Could not be read: never to be replaced. */
+static bool file_is_stale;      /* Names what is put back already. */
 
 static char *
 describe(const struct napi_hold *hold)
@@ -93,29 +100,45 @@ print_holds(FILE *file)
     }
 }
 
+/* Replaces the state file as a whole. */
+static int
+replace_file(void)
+{
+    char *temporary = xasprintf("%s.tmp", file_path);
+    FILE *file = fopen(temporary, "w");
+    int error = 0;
+
+    if (!file) {
+        error = errno;
+    } else {
+        print_holds(file);
+        error = ferror(file) ? EIO : 0;
+        if (fclose(file) || (!error && rename(temporary, file_path))) {
+            error = errno;
+        }
+        if (error) {
+            unlink(temporary);
+        }
+    }
+    free(temporary);
+    return error;
+}
+
 /* Brings the state file up to date.  Whoever reads it finds it whole,
  * whenever the daemon is killed.  Returns 0 or a positive errno. */
 static int
 save(void)
 {
-    char *temporary;
-    FILE *file;
     int error = 0;
 
-    if (ovs_list_is_empty(&holds)) {
-        return unlink(file_path) && errno != ENOENT ? errno : 0;
-    }
-    temporary = xasprintf("%s.tmp", file_path);
-    file = fopen(temporary, "w");
-    if (!file) {
+    if (!ovs_list_is_empty(&holds)) {
+        error = replace_file();
+    } else if (unlink(file_path) && errno != ENOENT) {
         error = errno;
-    } else {
-        print_holds(file);
-        if (fclose(file) || rename(temporary, file_path)) {
-            error = errno;
-        }
     }
-    free(temporary);
+    if (!error) {
+        file_is_stale = false;
+    }
     return error;
 }
 
@@ -322,51 +345,68 @@ put_back(const struct napi_hold *hold)
     return error;
 }
 
-/* Puts back and forgets 'hold', unless that has to wait.  Returns true if it
- * is gone. */
-static bool
+/* Logs why 'hold' cannot be put back, each error once. */
+static void
+log_failure(struct napi_hold *hold, int error)
+{
+    char *name;
+
+    if (bitmap_is_set(hold->logged, error)) {
+        return;
+    }
+    bitmap_set1(hold->logged, error);
+    name = describe(hold);
+    if (error == ENOENT) {
+        VLOG_INFO("%s: defer-hard-irqs and gro-flush-timeout cannot be put "
+                  "back while the device is down", name);
+    } else {
+        VLOG_WARN("%s: defer-hard-irqs and gro-flush-timeout cannot be put "
+                  "back (%s)", name, ovs_strerror(error));
+    }
+    free(name);
+}
+
+/* Puts back and forgets 'hold', unless that has to wait. */
+static void
 settle(struct napi_hold *hold)
 {
     int error = put_back(hold);
 
     if (error) {
-        if (!hold->complained && error != ENOENT) {
-            char *name = describe(hold);
-
-            VLOG_WARN("%s: defer-hard-irqs and gro-flush-timeout cannot be "
-                      "put back (%s)", name, ovs_strerror(error));
-            free(name);
-        }
-        hold->complained = true;
-        return false;
+        log_failure(hold, error);
+    } else {
+        ovs_list_remove(&hold->node);
+        free(hold);
+        file_is_stale = true;
     }
-    ovs_list_remove(&hold->node);
-    free(hold);
-    return true;
 }
 
-/* Tries to put back all that nobody holds any more. */
+/* Tries to put back all that nobody holds any more, and to have the state file
+ * say so. */
 void
 napi_holds_settle(void)
 {
+    static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(1, 1);
     struct napi_hold *hold;
-    bool changed = false;
 
     LIST_FOR_EACH_SAFE (hold, node, &holds) {
-        if (!hold->n_users && settle(hold)) {
-            changed = true;
+        if (!hold->n_users) {
+            settle(hold);
         }
     }
-    if (changed) {
+    if (file_is_stale) {
         int error = save();
 
         if (error) {
-            VLOG_WARN("%s: %s", file_path, ovs_strerror(error));
+            VLOG_WARN_RL(&rl, "%s: names what does not have to be put back "
+                         "any more, and cannot be brought up to date (%s)",
+                         file_path, ovs_strerror(error));
         }
     }
 }
 
-/* Returns true if something still has to be put back that nobody holds. */
+/* Returns true if napi_holds_settle() has something left to do: to put back
+ * what nobody holds, or to bring the state file up to date. */
 bool
 napi_holds_are_waiting(void)
 {
@@ -377,7 +417,7 @@ napi_holds_are_waiting(void)
             return true;
         }
     }
-    return false;
+    return file_is_stale;
 }
 
 /* Takes over what an earlier daemon has left in the state file 'path', where
@@ -393,9 +433,7 @@ napi_holds_load(const char *path)
     file_path = xstrdup(path);
     error = read_holds(path, &holds);
     file_is_unread = error != NULL;
-    if (!error && ovs_list_is_empty(&holds)) {
-        unlink(file_path);
-    }
+    file_is_stale = !error && ovs_list_is_empty(&holds);
     return error;
 }
 

@@ -97,6 +97,20 @@ file_has(const char *path, const char *words)
     return strstr(text, words) != NULL;
 }
 
+/* Counts 'words' in the log since the test has begun. */
+static int
+n_logged(const char *words)
+{
+    char text[4096];
+    int n = 0;
+
+    read_file(log_file, text);
+    for (const char *p = text; (p = strstr(p, words)) != NULL; p++) {
+        n++;
+    }
+    return n;
+}
+
 /* Writes a file with the right first line and 'lines'. */
 static void
 write_file(const char *path, const char *boot, const char *lines)
@@ -236,6 +250,61 @@ what_cannot_be_read_is_kept(void)
     finish();
 }
 
+static void
+each_error_is_logged_once(void)
+{
+    start();
+    values = older;
+    write_file(state, boot_id, LINE);
+    load();
+    get_error = ENOENT;
+    is_down = true;
+    for (int i = 0; i < 3; i++) {
+        napi_holds_settle();
+    }
+    CHECK_INT(n_logged("veth1: NAPI 8195: "), 1);
+    CHECK_INT(n_logged("while the device is down"), 1);
+    CHECK_INT(n_logged("|WARN|"), 0);
+
+    get_error = 0;
+    for (int i = 0; i < 3; i++) {
+        set_error = EPERM;
+        napi_holds_settle();
+        set_error = EACCES;
+        napi_holds_settle();
+    }
+    CHECK_INT(n_logged("be put back (Operation not permitted)"), 1);
+    CHECK_INT(n_logged("be put back (Permission denied)"), 1);
+
+    set_error = 0;
+    napi_holds_settle();
+    CHECK_VALUES(&before);
+    finish();
+}
+
+static void
+a_file_that_cannot_be_removed(void)
+{
+    char *inside = xasprintf("%s/file", state);
+
+    start();
+    values = older;
+    write_file(state, boot_id, LINE);
+    load();
+    unlink(state);
+    ovs_assert(!mkdir(state, 0700) && !mkdir(inside, 0700));
+    napi_holds_settle();
+    CHECK_VALUES(&before);
+    CHECK_INT(n_logged("cannot be brought up to date"), 1);
+    CHECK(napi_holds_are_waiting());
+
+    rmdir(inside);
+    rmdir(state);
+    napi_holds_settle();
+    finish();
+    free(inside);
+}
+
 int
 main(void)
 {
@@ -253,6 +322,10 @@ main(void)
              "is named", nothing_of_a_bad_file_is_taken);
     unit_run("a state file that cannot be read is kept, one at most",
              what_cannot_be_read_is_kept);
+    unit_run("each error of putting back is logged once",
+             each_error_is_logged_once);
+    unit_run("a state file that cannot be brought up to date is not passed "
+             "over", a_file_that_cannot_be_removed);
 
     unlink(log_file);
     rmdir(dir);
