@@ -526,15 +526,24 @@ napi_hold_take(const struct napi_owner *owner, const struct napi_values *ours,
     struct napi_hold *hold = find_hold(owner);
     int error;
 
-    if (!hold) {
-        hold = make_hold(owner, ours, errp);
-        if (!hold) {
+    if (hold && hold->n_users) {
+        hold->n_users++;
+        return hold;
+    } else if (hold) {
+        /* It waits with values of its own, before and ours, that another
+         * daemon may have set. */
+        napi_holds_settle();
+        if (find_hold(owner)) {
+            *errp = xstrdup("what was set before cannot be put back yet: see "
+                            "the log");
             return NULL;
         }
     }
-    if (hold->n_users++) {
-        return hold;
+    hold = make_hold(owner, ours, errp);
+    if (!hold) {
+        return NULL;
     }
+    hold->n_users = 1;
     error = napi_set_values(owner, ours);
     if (error) {
         *errp = xasprintf("setting defer-hard-irqs and gro-flush-timeout "

@@ -283,6 +283,33 @@ each_error_is_logged_once(void)
 }
 
 static void
+a_waiting_hold_is_put_back_before_it_is_taken(void)
+{
+    struct napi_hold *hold;
+    char *error;
+
+    start();
+    values = older;
+    write_file(state, boot_id, LINE);
+    load();
+    set_error = EPERM;
+    CHECK(napi_hold_take(&owner, &ours, &error) == NULL);
+    CHECK(strstr(error, "cannot be put back yet") != NULL);
+    free(error);
+    CHECK(file_has(state, LINE));
+    CHECK_VALUES(&older);
+
+    set_error = 0;
+    hold = napi_hold_take(&owner, &ours, &error);
+    CHECK(hold != NULL);
+    CHECK_VALUES(&ours);
+    CHECK(file_has(state, " 5 8195 0 2 7 200000\n"));
+    napi_hold_release(hold);
+    CHECK_VALUES(&before);
+    finish();
+}
+
+static void
 a_file_that_cannot_be_removed(void)
 {
     char *inside = xasprintf("%s/file", state);
@@ -324,6 +351,8 @@ main(void)
              what_cannot_be_read_is_kept);
     unit_run("each error of putting back is logged once",
              each_error_is_logged_once);
+    unit_run("what waits to be put back is, before other values are taken",
+             a_waiting_hold_is_put_back_before_it_is_taken);
     unit_run("a state file that cannot be brought up to date is not passed "
              "over", a_file_that_cannot_be_removed);
 
