@@ -98,50 +98,59 @@ has_pmd() {
     case $(kind_of "$contender") in ovs | dpdk) true ;; *) false ;; esac
 }
 
-# sample_pmd: pmd_ticks at the beginning and at the end of the middle half of a
-# run, in which a PMD thread that gets more than it can forward has no time to
-# poll in vain.
-sample_pmd() {
-    {
-        sleep "$(calculate "$run_seconds / 4")"
-        pmd_ticks
-        sleep "$(calculate "$run_seconds / 2")"
-        pmd_ticks
-    } >"$dir/pmd-ticks"
+# costs_now: seconds, busy_ticks of both cores, pmd_ticks.
+costs_now() {
+    echo "$(date +%s.%N) $(busy_ticks 0) $(busy_ticks 1)" \
+        "$(if has_pmd; then pmd_ticks; else echo 0 0; fi)"
 }
 
-# record_pmd: what sample_pmd has seen, in cycles of each packet.
-record_pmd() {
-    local cycles user
+received() { cat "/sys/class/net/$1/statistics/rx_packets"; }
+has_received_more() { [ "$(received "$1")" -gt "$2" ]; }
 
+# sample_costs: costs_now at the beginning and at the end of the middle half of
+# a run: what starts and ends it is not among what is measured, and a PMD
+# thread that gets more than it can forward has no time to poll in vain.
+sample_costs() {
+    local before
+
+    before=$(received "${devs[1]}")
+    wait_until 20 has_received_more "${devs[1]}" "$before" || return
+    sleep "$(calculate "$run_seconds / 4")"
+    costs_now
+    sleep "$(calculate "$run_seconds / 2")"
+    costs_now
+} >"$dir/costs"
+
+# record_costs MPPS: what sample_costs has seen, at that rate.
+record_costs() {
+    local wall core0 core1 user kernel packets cycles
+
+    read -r wall core0 core1 user kernel <<<"$(awk '
+        NR == 2 { for (i = 1; i <= NF; i++) { printf "%.10g ", $i - old[i] } }
+        { split($0, old) }' "$dir/costs")"
+    packets="($1 * $wall)"
+    record "CPU time, core 0" s/Mpkt "$(calculate "$core0 / 100 / $packets")"
+    record "CPU time, core 1" s/Mpkt "$(calculate "$core1 / 100 / $packets")"
+    has_pmd || return 0
+    record "CPU time, PMD thread" s/Mpkt \
+        "$(calculate "($user + $kernel) / 100 / $packets")"
     cycles=$(appctl dpif-netdev/pmd-stats-show |
         sed -n 's/.*avg processing cycles per packet: \([0-9.]*\).*/\1/p' |
         head -n 1)
-    user=$(awk '{ user = $1 - user; kernel = $2 - kernel }
-                END { print user / (user + kernel) }' "$dir/pmd-ticks")
     record "PMD cycles a packet" cycles "$cycles"
     record "of these outside of system calls" cycles \
-        "$(calculate "$cycles * $user")"
+        "$(calculate "$cycles * $user / ($user + $kernel)")"
 }
 
 measure_saturated() {
-    local core before meanwhile=:
+    local mpps meanwhile=sample_costs
 
-    for core in 0 1; do
-        before[core]=$(busy_ticks $core)
-    done
-    if has_pmd; then
-        appctl dpif-netdev/pmd-stats-clear >&2
-        meanwhile=sample_pmd
-    fi
+    if has_pmd; then appctl dpif-netdev/pmd-stats-clear >&2; fi
     generate --seconds="$run_seconds"
     [ "$got" -gt 0 ] || broken "$contender: not a frame of $sent arrived"
-    record "saturated rate" Mpps "$(calculate "$got / $seconds / 1e6")"
-    for core in 0 1; do
-        record "CPU time, core $core" s/Mpkt "$(calculate \
-            "($(busy_ticks $core) - ${before[core]}) / 100 / ($got / 1e6)")"
-    done
-    if has_pmd; then record_pmd; fi
+    mpps=$(calculate "$got / $seconds / 1e6")
+    record "saturated rate" Mpps "$mpps"
+    record_costs "$mpps"
 }
 
 # passes_rate RATE: whether the contender forwards so many frames a second
