@@ -71,7 +71,8 @@ forwarder_down() {
 
     pid=$(cat "$dir/forwarder.pid")
     kill -TERM "$pid"
-    wait "$pid"
+    # It may be the child of another shell of ours.
+    wait_until 10 gone "$pid" || broken "does not end"
     rm -f "$dir/forwarder.pid"
     cat "$dir/forwarder.json"
 }
@@ -83,7 +84,7 @@ xsk_up() {
         case $option in
         copy=true) arguments+=(--copy) ;;
         copy=false) ;;
-        *) broken "$contender: $option: allowed is copy=true or copy=false" ;;
+        *) broken "$option: allowed is copy=true or copy=false" ;;
         esac
     done
     forwarder_up xsk-forward "${arguments[@]}" "${devs[@]/#/p-}"
@@ -94,12 +95,21 @@ xsk_pids() { cat "$dir/forwarder.pid"; }
 
 # Port types of the daemon under test.
 
+# port_works NAME: or it is broken.
+port_works() {
+    local error
+
+    error=$(interface "p-$1" error)
+    [ -z "$error" ] || broken "$error"
+}
+
 ovs_up() {
     local n
 
     for n in 1 2 3 4; do
         PORT_TYPE=${contender%%+*} \
             port_add br0 "${devs[n - 1]}" $n "${@/#/options:}"
+        port_works "${devs[n - 1]}"
     done
     forward br0 1 2
     forward br0 3 4
@@ -138,13 +148,28 @@ is_port_type() {
 dpdk_daemon=/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk
 dpdk_memory=512                         # MB of hugepages.
 
-dpdk_lacks() {
+dpdk_pages=$((dpdk_memory / 2))         # Of 2 MB.
+
+# dpdk_is_installed: or prints what is not.
+dpdk_is_installed() {
     if [ ! -x $dpdk_daemon ]; then
         echo "the package openvswitch-switch-dpdk is not installed"
     elif ! compgen -G "/usr/lib/*/dpdk/pmds-*/librte_net_af_xdp.so*" \
             >/dev/null; then
         echo "DPDK's driver net_af_xdp is not installed"
+    else
+        return 0
     fi
+    return 1
+}
+
+dpdk_lacks() {
+    local free
+
+    dpdk_is_installed || return 0
+    free=$(cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages)
+    [ "${free:-0}" -ge $dpdk_pages ] || echo "it takes $dpdk_pages hugepages" \
+        "of 2 MB, of which ${free:-none} are free"
 }
 
 dpdk_up() {
@@ -162,6 +187,7 @@ dpdk_up() {
         PORT_TYPE=dpdk port_add br0 "${devs[n - 1]}" $n \
             options:dpdk-devargs="net_af_xdp$n,iface=p-${devs[n - 1]}" \
             "${@/#/options:}"
+        port_works "${devs[n - 1]}"
     done
     forward br0 1 2
     forward br0 3 4
@@ -193,8 +219,8 @@ contender_up() {
     options=(${options:+${options//+/ }})
     "$(kind_of "$contender")_up" "${options[@]}"
     layout_apply
-    carries 0 1 && carries 2 3 || broken "$contender carries no frames"
-    forwarder_lives || broken "$contender has ended"
+    carries 0 1 && carries 2 3 || broken "carries no frames"
+    forwarder_lives || broken "has ended"
 }
 
 contender_down() { "$(kind_of "$contender")_down"; }

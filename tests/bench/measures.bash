@@ -24,10 +24,11 @@ light_frames=200
 # Queues of the port that "add" compares with one of a single queue.
 many=4
 
-# record FIGURE UNIT VALUE
+# record FIGURE UNIT VALUE: the value is empty if there is none.
 record() {
     echo "$layout;$size;$flows;$ports;$1;$2;$contender;$3" |
         tee -a "$dir/values" >&2
+    if [ -z "$3" ]; then echo "$contender: $1 is missing" >&4; fi
 }
 
 # calculate EXPRESSION: prints it, in awk's arithmetic.
@@ -147,7 +148,7 @@ measure_saturated() {
 
     if has_pmd; then appctl dpif-netdev/pmd-stats-clear >&2; fi
     generate --seconds="$run_seconds"
-    [ "$got" -gt 0 ] || broken "$contender: not a frame of $sent arrived"
+    [ "$got" -gt 0 ] || broken "not a frame of $sent arrived"
     mpps=$(calculate "$got / $seconds / 1e6")
     record "saturated rate" Mpps "$mpps"
     record_costs "$mpps"
@@ -291,9 +292,7 @@ add_time() {
     PORT_TYPE=${contender%%+*} \
         port_add br0 "$1" 9 options:n_rxq="$2" "${options[@]/#/options:}" >&2
     echo $((($(date +%s%N) - start) / 1000)) | sed 's/...$/.&/'
-    if [ -n "$(interface "p-$1" error)" ]; then
-        broken "p-$1: $(interface "p-$1" error)"
-    fi
+    port_works "$1"
     vsctl del-port br0 "p-$1"
 }
 
@@ -301,8 +300,8 @@ measure_add() {
     local one all
 
     is_port_type || return 0
-    one=$(add_time "${tag}one" 1)
-    all=$(add_time "${tag}many" $many)
+    one=$(add_time "${tag}one" 1) && all=$(add_time "${tag}many" $many) ||
+        return
     record "add a port with one queue" ms "$one"
     record "each further queue" ms "$(calculate "($all - $one) / ($many - 1)")"
 }
@@ -321,8 +320,11 @@ longest_gap() {
 }
 
 measure_gap() {
+    local without with
+
     is_port_type || return 0
-    record "longest gap, nothing added" ms "$(longest_gap sleep 0.3)"
-    record "longest gap, a port added" ms \
-        "$(longest_gap add_time "${tag}one" 1)"
+    without=$(longest_gap sleep 0.3) &&
+        with=$(longest_gap add_time "${tag}one" 1) || return
+    record "longest gap, nothing added" ms "$without"
+    record "longest gap, a port added" ms "$with"
 }
