@@ -147,7 +147,6 @@ is_port_type() {
 
 dpdk_daemon=/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk
 dpdk_memory=512                         # MB of hugepages.
-
 dpdk_pages=$((dpdk_memory / 2))         # Of 2 MB.
 
 # dpdk_is_installed: or prints what is not.
@@ -172,6 +171,7 @@ dpdk_lacks() {
         "of 2 MB, of which ${free:-none} are free"
 }
 
+# Leaves the daemon's memory from before DPDK was there in $dir/dpdk-before.
 dpdk_up() {
     local n
 
@@ -179,6 +179,7 @@ dpdk_up() {
     # Under the name by which the tools look for it.
     ln -sf $dpdk_daemon "$dir/ovs-vswitchd"
     OVS_DAEMON=$dir/ovs-vswitchd ovs_start
+    user_kb >"$dir/dpdk-before"
     vsctl set open_vswitch . other_config:dpdk-init=true \
         other_config:dpdk-socket-mem=$dpdk_memory \
         other_config:dpdk-lcore-mask=0x1 \

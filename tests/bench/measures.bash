@@ -255,12 +255,13 @@ user_kb() {
 }
 
 # What four ports of one queue take that were not there before.  The daemon is
-# started anew, or it would have memory left from the contender before.  In the
-# kernel it is what the whole system has more, so the median of several rounds
-# says something, on a machine that does nothing else: mostly what registering
-# a UMEM takes, a buffer for each of its frames and a pointer for each page.
-# The rings, some 100 KB a queue for either port type, are not seen on kernels
-# that do not take them from vmalloc().
+# started anew, or it would have memory left from the contender before; that of
+# DPDK always is, and what DPDK itself takes counts.  In the kernel it is what
+# the whole system has more, so the median of several rounds says something, on
+# a machine that does nothing else: mostly what registering a UMEM takes, a
+# buffer for each of its frames and a pointer for each page.  The rings, some
+# 100 KB a queue for either port type, are not seen on kernels that do not take
+# them from vmalloc().
 measure_memory() {
     local kernel user=0
 
@@ -273,6 +274,7 @@ measure_memory() {
     kernel_settle
     kernel=$(kernel_kb)
     contender_up
+    [ "$(kind_of "$contender")" != dpdk ] || user=$(cat "$dir/dpdk-before")
     user=$(($(user_kb) - user)) kernel=$(($(kernel_kb) - kernel))
     record "memory of four ports" MB "$(calculate "($user + $kernel) / 1024")"
     record "memory of four ports, user" MB "$(calculate "$user / 1024")"
