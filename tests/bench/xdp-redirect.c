@@ -53,8 +53,12 @@ main(int argc, char *argv[])
     sigset_t ending;
     int signal;
 
-    if (argc < 3 || argc % 2 == 0 || argv[1][0] == '-') {
+    if (argc == 2 && !strcmp(argv[1], "--help")) {
         usage();
+    } else if (argc < 3) {
+        die("DEV DEV: a pair of devices is needed (see --help)");
+    } else if (argc % 2 == 0) {
+        die("%s: it has no second device (see --help)", argv[argc - 1]);
     }
     sigemptyset(&ending);
     sigaddset(&ending, SIGINT);

@@ -3,6 +3,7 @@
 /* The control socket, XSK_SIM_CONTROL: one command a connection, a line of
  * words; the answer is JSON or "error: ...".  See xsk-simctl. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <pthread.h>
@@ -21,31 +22,14 @@
 
 #define MAX_WORDS 32
 
-/* Splits "KEY=VALUE" in place.  Returns the value or NULL. */
-static char *
-split(char *word)
-{
-    char *value = strchr(word, '=');
-
-    if (value) {
-        *value++ = '\0';
-    }
-    return value;
-}
-
 /* set KEY=VALUE... */
 static void
 do_set(char **words, FILE *reply)
 {
-    char *error = NULL;
+    char *error;
 
     nic_pause();
-    for (; *words && !error; words++) {
-        char *value = split(*words);
-
-        error = shape_set(*words, value ? value : "");
-    }
-    shape_make_slots();
+    error = shape_set(words);
     nic_resume();
     if (error) {
         fprintf(reply, "error: %s\n", error);
@@ -55,12 +39,32 @@ do_set(char **words, FILE *reply)
     }
 }
 
-/* start [DEV...] and stop [DEV...]: DEV is a pattern. */
+/* Returns true if a socket's device matches the pattern. */
+static bool
+matches_any(const char *pattern)
+{
+    for (uint32_t i = 0; i < sim_n_sockets; i++) {
+        if (sim_sockets[i] && !fnmatch(pattern, sim_sockets[i]->ifname, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* start [DEV...] and stop [DEV...]: DEV is a pattern.  To stop what is not
+ * there, or is no more, is no error. */
 static void
 do_run(bool start, char **words, FILE *reply)
 {
     uint32_t n = 0;
 
+    for (char **word = words; start && *word; word++) {
+        if (!matches_any(*word)) {
+            fprintf(reply, "error: start %s: no socket is bound to such a "
+                    "device\n", *word);
+            return;
+        }
+    }
     for (uint32_t i = 0; i < sim_n_sockets; i++) {
         struct sim_socket *s = sim_sockets[i];
         bool wanted = !*words;
@@ -91,17 +95,49 @@ do_run(bool start, char **words, FILE *reply)
     fprintf(reply, "{\"simulation\": true, \"sockets\": %u}\n", n);
 }
 
-static bool
-set_fault(struct faults *faults, const char *key, uint32_t value)
+/* Returns the fault that 'key' names, NULL if none. */
+static uint32_t *
+find_fault(struct faults *faults, const char *key)
 {
-#define SET(NAME)                               \
+#define FIND(NAME)                              \
     if (!strcmp(key, #NAME)) {                  \
-        faults->NAME = value;                   \
-        return true;                            \
+        return &faults->NAME;                   \
     }
-    SIM_FAULTS(SET)
-#undef SET
-    return false;
+    SIM_FAULTS(FIND)
+#undef FIND
+    return NULL;
+}
+
+/* Changes 'faults' as "KEY=VALUE" says; without a value it is 1.  Returns
+ * false, with the reason in 'reply', if that is wrong. */
+static bool
+set_fault(struct faults *faults, const char *word, FILE *reply)
+{
+    char key[32], *end = "";
+    size_t len = strcspn(word, "=");
+    uint32_t *fault;
+    uint64_t value = 1;
+
+    snprintf(key, sizeof key, "%.*s", (int) len, word);
+    fault = find_fault(faults, key);
+    if (!fault) {
+#define NAME_OF(NAME) " " #NAME
+        fprintf(reply, "error: fault '%s': allowed are" SIM_FAULTS(NAME_OF)
+                "\n", key);
+#undef NAME_OF
+        return false;
+    }
+    if (word[len]) {
+        value = (isdigit((unsigned char) word[len + 1])
+                 ? strtoull(word + len + 1, &end, 10) : UINT64_MAX);
+    }
+    if (value > UINT32_MAX || *end) {
+        fprintf(reply, "error: fault %s: must be a whole number up to %u\n",
+                word, UINT32_MAX);
+        return false;
+    }
+    *fault = value;
+    return true;
 }
 
 /* fault DEV KEY=VALUE...: for the sockets that are bound now. */
@@ -109,29 +145,25 @@ static void
 do_fault(char **words, FILE *reply)
 {
     const char *pattern = *words ? *words++ : "*";
+    struct faults unused;
 
-    for (; *words; words++) {
-        char *value = split(*words);
+    /* All of it is looked at before anything is changed. */
+    for (char **word = words; *word; word++) {
+        if (!set_fault(&unused, *word, reply)) {
+            return;
+        }
+    }
+    nic_pause();
+    for (uint32_t i = 0; i < sim_n_sockets; i++) {
+        struct sim_socket *s = sim_sockets[i];
 
-        for (uint32_t i = 0; i < sim_n_sockets; i++) {
-            struct sim_socket *s = sim_sockets[i];
-            bool known = true;
-
-            if (s && !fnmatch(pattern, s->ifname, 0)) {
-                nic_pause();
-                known = set_fault(&s->faults, *words,
-                                  value ? strtoul(value, NULL, 10) : 1);
-                nic_resume();
-            }
-            if (!known) {
-#define NAME_OF(NAME) " " #NAME
-                fprintf(reply, "error: fault '%s': allowed are"
-                        SIM_FAULTS(NAME_OF) "\n", *words);
-#undef NAME_OF
-                return;
+        if (s && !fnmatch(pattern, s->ifname, 0)) {
+            for (char **word = words; *word; word++) {
+                set_fault(&s->faults, *word, reply);
             }
         }
     }
+    nic_resume();
     fprintf(reply, "{\"simulation\": true}\n");
 }
 

@@ -15,22 +15,13 @@
 #define MAX_SLOTS (1u << 21)
 #define MAX_FLOWS (1u << 20)
 
+/* With it all frames but one in a thousand are of the first flow. */
+#define MAX_EXPONENT 10
+
 /* The sum of the shares of sizes. */
 #define MAX_SHARES 1024
 
 struct shape shape;
-
-void
-shape_init(void)
-{
-    shape = (struct shape) {
-        .burst = 32,
-        .n_flows = 1,
-        .sizes = "64",
-        .seed = 1,
-    };
-    shape_make_slots();
-}
 
 static uint64_t
 draw(uint64_t *state)
@@ -113,23 +104,23 @@ set_sizes(const char *value)
 static char *
 set_dist(const char *value)
 {
-    char *end = NULL;
+    double zipf = 0;
+    char *end;
 
-    if (!strcmp(value, "uniform")) {
-        shape.zipf = 0;
-    } else if (!strncmp(value, "zipf:", 5)
-               && (shape.zipf = strtod(value + 5, &end)) > 0 && !*end) {
-        return NULL;
-    } else {
-        return format_error("dist", value, "uniform or zipf:EXPONENT");
+    if (strcmp(value, "uniform")) {
+        zipf = !strncmp(value, "zipf:", 5) ? strtod(value + 5, &end) : 0;
+        if (!(zipf > 0 && zipf <= MAX_EXPONENT) || *end) {
+            return format_error("dist", value, "uniform or zipf:EXPONENT, "
+                                "above 0 and at most 10");
+        }
     }
+    shape.zipf = zipf;
     return NULL;
 }
 
-/* Changes one property of the shape.  Returns NULL or what is wrong, which the
- * caller frees.  While the NIC is paused; shape_make_slots() has to follow. */
-char *
-shape_set(const char *key, const char *value)
+/* Changes one property of the shape. */
+static char *
+set_one(const char *key, const char *value)
 {
     uint64_t number = 0;
     char *error;
@@ -195,8 +186,8 @@ find_flow(const double *sums, uint32_t n_flows, double point)
 
 /* Makes the schedule anew.  The flows are drawn, not in turn: a cache is to
  * meet them as they would come.  While the NIC is paused. */
-void
-shape_make_slots(void)
+static void
+make_slots(void)
 {
     uint32_t lens[MAX_SHARES];
     uint32_t n_lens = parse_sizes(shape.sizes, lens, MAX_SHARES);
@@ -222,4 +213,45 @@ shape_make_slots(void)
         shape.slots[i].len = lens[(uint32_t) random % n_lens];
     }
     free(sums);
+}
+
+void
+shape_init(void)
+{
+    shape = (struct shape) {
+        .burst = 32,
+        .n_flows = 1,
+        .sizes = "64",
+        .seed = 1,
+    };
+    make_slots();
+}
+
+/* Changes the properties that 'words', "KEY=VALUE" and NULL at the end, name:
+ * all of them or, if one is wrong, none.  Returns NULL or what is wrong, which
+ * the caller frees.  While the NIC is paused. */
+char *
+shape_set(char **words)
+{
+    const struct shape before = shape;
+    char *error = NULL;
+
+    for (; *words && !error; words++) {
+        char *value = strchr(*words, '=');
+
+        if (value) {
+            *value++ = '\0';
+        }
+        error = set_one(*words, value ? value : "");
+    }
+    if (!error && shape.verify && shape.hints) {
+        error = format_error("hints", "1", "0 with verify=1: frames that are "
+                             "verified have no hints");
+    }
+    if (error) {
+        shape = before;
+    } else {
+        make_slots();
+    }
+    return error;
 }

@@ -39,8 +39,7 @@ struct shape {
 
 extern struct shape shape;
 
-char *shape_set(const char *key, const char *value);
-void shape_make_slots(void);
+char *shape_set(char **words);
 void shape_init(void);
 
 /* Of the frames that one socket received from the NIC.  NIC thread. */

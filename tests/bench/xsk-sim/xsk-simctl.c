@@ -20,15 +20,18 @@ static const char usage[] =
 "      dist=uniform|zipf:EXPONENT\n"
 "      rate=N              frames a second and queue; 0: all that go (0)\n"
 "      burst=N             frames that arrive together (32)\n"
-"      verify=0|1          sequence and checksum in each frame (0)\n"
+"      verify=0|1          sequence and checksum in each frame (0); not\n"
+"                          together with hints\n"
 "      hints=0|1           hints in front of each, as the program of an\n"
 "                          afxdp-fast port does; from \"start\" on (0)\n"
 "      seed=N              of all that is drawn\n"
-"  start [DEV...]          let frames arrive; DEV may be a pattern\n"
+"  start [DEV...]          let frames arrive; DEV may be a pattern, and one\n"
+"                          that no socket matches is an error\n"
 "  stop [DEV...]\n"
 "  stats                   counters of each socket, JSON\n"
 "  measure SECONDS         rates of all together, JSON\n"
-"  fault DEV KEY=VALUE...  until it is set to 0:\n"
+"  fault DEV KEY=VALUE...  for the sockets that are bound now, until it is\n"
+"                          set to 0; later ones have none:\n"
 "      completion_delay=N  hold the last N frames back\n"
 "      completion_reverse=1  complete each batch backwards\n"
 "      starve=1            take all frames, deliver none\n"
@@ -49,9 +52,13 @@ main(int argc, char *argv[])
     FILE *stream;
     int fd;
 
-    if (argc < 2 || !strcmp(argv[1], "--help") || !path) {
-        fputs(usage, argc < 2 || !path ? stderr : stdout);
-        return argc < 2 || !path ? 2 : 0;
+    if (argc < 2 || !strcmp(argv[1], "--help")) {
+        fputs(usage, argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    } else if (!path) {
+        fputs("xsk-simctl: XSK_SIM_CONTROL is not set: the simulator's "
+              "control socket (see --help)\n", stderr);
+        return 2;
     }
     for (int i = 1; i < argc; i++) {
         if (strlen(line) + strlen(argv[i]) + 2 > sizeof line) {
