@@ -171,9 +171,15 @@ passes_rate() {
     return 1
 }
 
+# Nothing is known of rates below the lowest, nor recorded but that it is less.
 measure_lossless() {
-    local low=$search_low high=$search_high best=0 rate
+    local low=$search_low high=$search_high best rate
 
+    if ! passes_rate $low; then
+        record "rate with loss <= 0.1 %" Mpps "<$(calculate "$low / 1e6")"
+        return
+    fi
+    best=$delivered
     while ((high * 100 > low * (100 + search_precision))); do
         rate=$(calculate "int(sqrt($low * $high) + 1)")
         if passes_rate "$rate"; then
@@ -196,18 +202,24 @@ measure_light() {
     record "lost of $light_frames frames" frames $((sent - got))
 }
 
+# Of one stream through the first two ports, all frames alike, its flows in
+# turn.  What of it differs from the scenario is said in the figure's name.
 measure_latency() {
-    local percentile length=$size
+    local percentile length=$size number=${flows%%:*} differs=''
 
-    case $size in imix) length=590 ;; esac
+    if [ "$size" = imix ]; then length=590 differs+=", 590 B"; fi
+    # More than paced-send has.
+    if ((number > 16384)); then number=16384 differs+=", $number flows"; fi
+    [ "$number" = 1 ] || [[ $flows == *:turn ]] || differs+=", in turn"
+    [ "$ports" = 1 ] || differs+=", one port"
     sink_start sink "${devs[1]}" --latency
-    paced_start stream "${devs[0]}" --size="$length" --rate="$stream_rate" \
-        --cpu=0
+    paced_start stream "${devs[0]}" --size="$length" --flows="$number" \
+        --rate="$stream_rate" --cpu=0
     sleep "$run_seconds"
     paced_stop stream
     sink_stop sink
     for percentile in 50 90 99 99.9; do
-        record "latency p$percentile" us \
+        record "latency p$percentile${differs:+ (${differs#, })}" us \
             "$(result sink "p${percentile/./_}_us")"
     done
 }
