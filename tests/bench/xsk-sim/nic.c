@@ -229,9 +229,12 @@ deliver(struct sim_socket *s, uint32_t n)
         /* XDP's own headroom, which drivers leave, is behind the UMEM's. */
         __builtin_prefetch(r->base + ahead + s->umem.headroom + 256, 1);
         addr = ((uint64_t) chunk << r->chunk_shift) + s->umem.headroom + 256;
-        len = (shape.verify
-               ? stream_write_probe(&s->stream, r->base + addr)
-               : stream_write(&s->stream, r->base + addr, s->cookie));
+        if (shape.verify) {
+            len = stream_write_probe(&s->stream, r->base + addr);
+            r->probes[chunk] = probe_id(r->base + addr, len);
+        } else {
+            len = stream_write(&s->stream, r->base + addr, s->cookie);
+        }
         descs[entry] = (struct xdp_desc) { .addr = addr, .len = len };
         s->delivered[entry] = chunk;
         r->owners[chunk] = OWNER_RX;
@@ -299,6 +302,19 @@ check_tx(const struct sim_socket *s, const struct xdp_desc *desc)
     }
 }
 
+/* Judges a frame that is sent, and whether it is still where it was delivered
+ * to: nobody has copied it. */
+static void
+check_payload(struct sim_socket *s, const struct xdp_desc *desc)
+{
+    const struct region *r = s->region;
+    const uint8_t *frame = r->base + desc->addr;
+    uint64_t id = probe_id(frame, desc->len);
+
+    stream_check(frame, desc->len, &s->verdict);
+    s->n.tx_in_place += id && id == r->probes[desc->addr >> r->chunk_shift];
+}
+
 /* Puts up to BUDGET frames that were sent into the completion ring. */
 static uint32_t
 complete(struct sim_socket *s)
@@ -359,7 +375,7 @@ transmit(struct sim_socket *s)
         check_tx(s, desc);
         take(s, desc->addr >> s->region->chunk_shift, OWNER_TX, "tx");
         if (shape.verify) {
-            stream_check(s->region->base + desc->addr, desc->len, &s->verdict);
+            check_payload(s, desc);
         }
         s->sent[s->sent_head++ & (completion->size - 1)] = desc->addr;
         s->n.tx_bytes += desc->len;

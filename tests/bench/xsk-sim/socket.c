@@ -188,6 +188,7 @@ join_region(struct sim_socket *s)
     r->n_users = 1;
     r->owners = calloc(n, sizeof *r->owners);
     r->sockets = calloc(n, sizeof *r->sockets);
+    r->probes = calloc(n, sizeof *r->probes);
     s->region = *free_slot = r;
 }
 
@@ -207,6 +208,7 @@ leave_region(struct sim_socket *s)
     }
     free(r->owners);
     free(r->sockets);
+    free(r->probes);
     free(r);
 }
 

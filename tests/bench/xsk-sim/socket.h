@@ -41,6 +41,8 @@ struct region {
     int n_users;
     uint8_t *owners;            /* enum owner, a chunk. */
     uint8_t *sockets;           /* Which socket has it, unless APP. */
+    uint64_t *probes;           /* The last frame to be verified that was
+                                 * delivered into a chunk, see probe_id(). */
 };
 
 enum ring_id { RING_RX, RING_TX, RING_FILL, RING_COMPLETION, N_RINGS };
@@ -76,7 +78,7 @@ struct faults {
 #define SIM_COUNTERS(X)                                                 \
     X(rx_frames) X(rx_bytes) X(rx_no_fill) X(rx_ring_full)              \
     X(rx_rounds) X(rx_rounds_blocked)                                   \
-    X(tx_frames) X(tx_bytes) X(completed) X(tx_calls) X(rx_calls)       \
+    X(tx_frames) X(tx_bytes) X(tx_in_place) X(completed) X(tx_calls) X(rx_calls)       \
     X(calls_eagain) X(calls_enxio)
 
 struct sim_counters {

@@ -179,6 +179,20 @@ stream_write_probe(struct stream *stream, uint8_t *frame)
     return slot->len;
 }
 
+/* Returns what tells a frame that is to be verified from all others, 0 for any
+ * other frame. */
+uint64_t
+probe_id(const uint8_t *frame, uint32_t len)
+{
+    struct probe probe;
+
+    if (len < OFS_PAYLOAD + sizeof probe) {
+        return 0;
+    }
+    memcpy(&probe, frame + OFS_PAYLOAD, sizeof probe);
+    return probe.magic == MAGIC ? (uint64_t) probe.stream << 48 | probe.seq : 0;
+}
+
 /* Judges a frame that was sent: is it one of ours, unchanged, and the next of
  * its stream?  Addresses of Ethernet, TTL and IP's checksum may have been
  * rewritten. */

@@ -58,6 +58,7 @@ struct verdict {
 void stream_init(struct stream *, uint32_t id);
 uint32_t stream_write(struct stream *, uint8_t *frame, uint64_t cookie);
 uint32_t stream_write_probe(struct stream *, uint8_t *frame);
+uint64_t probe_id(const uint8_t *frame, uint32_t len);
 void stream_check(const uint8_t *frame, uint32_t len, struct verdict *);
 void stream_forget(uint32_t id);
 
