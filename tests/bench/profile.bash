@@ -57,7 +57,8 @@ sample() {
 
 # attribute FUNCTIONS CYCLES: prints which part of so many cycles a packet the
 # samples give to the functions that the command FUNCTIONS prints.  Where the
-# cycles go stands in $dir/profile.
+# cycles go stands in $dir/profile: all of these functions (with a star), and
+# what else is among the first 25.
 attribute() {
     "$1" >"$dir/functions"
     # The C library has no names of what it copies with.
@@ -91,8 +92,8 @@ attribute() {
                     printf "    %7.1f  %s\n",
                            part[name] / total * cycles, name
                 }
-            }' "$dir/functions" - 2>"$dir/part" | sort -rn | head -n 25 \
-        >"$dir/profile"
+            }' "$dir/functions" - 2>"$dir/part" | sort -rn |
+        awk 'NR <= 25 || $2 == "*"' >"$dir/profile"
     cat "$dir/part"
 }
 

@@ -78,8 +78,8 @@ struct faults {
 #define SIM_COUNTERS(X)                                                 \
     X(rx_frames) X(rx_bytes) X(rx_no_fill) X(rx_ring_full)              \
     X(rx_rounds) X(rx_rounds_blocked)                                   \
-    X(tx_frames) X(tx_bytes) X(tx_in_place) X(completed) X(tx_calls) X(rx_calls)       \
-    X(calls_eagain) X(calls_enxio)
+    X(tx_frames) X(tx_bytes) X(tx_in_place) X(completed)                \
+    X(tx_calls) X(rx_calls) X(calls_eagain) X(calls_enxio)
 
 struct sim_counters {
 #define SIM_COUNTER(NAME) uint64_t NAME;

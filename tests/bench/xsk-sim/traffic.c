@@ -190,7 +190,8 @@ probe_id(const uint8_t *frame, uint32_t len)
         return 0;
     }
     memcpy(&probe, frame + OFS_PAYLOAD, sizeof probe);
-    return probe.magic == MAGIC ? (uint64_t) probe.stream << 48 | probe.seq : 0;
+    return (probe.magic == MAGIC
+            ? (uint64_t) probe.stream << 48 | probe.seq : 0);
 }
 
 /* Judges a frame that was sent: is it one of ours, unchanged, and the next of
