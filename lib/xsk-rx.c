@@ -9,12 +9,14 @@
 #include <sys/socket.h>
 
 #include "sat-math.h"
+#include "timeval.h"
 #include "xdp-layout.h"
 
 /* Polls between two looks at what senders have left behind.  A PMD polls some
  * 100,000 times a second when it is busy and millions when it is idle, so it
- * looks every millisecond at least, unless it sleeps in between; after the
- * first empty poll it looks at once, since it may go to sleep. */
+ * looks every millisecond at least; after the first empty poll it looks at
+ * once, since it may go to sleep.  One that sleeps between its polls looks at
+ * the clock, too, while frames are under way (see look_after()). */
 #define POLLS_PER_TX_POLL 64
 
 /* Empty polls of a thread in a row, on all its queues, after which it lets
@@ -169,6 +171,23 @@ yield_if_idle(void)
     }
 }
 
+/* Makes up for frames that the fill ring lacks, and looks after those that
+ * senders have left behind. */
+static void
+look_after(struct xsk *xsk)
+{
+    uint32_t n_rx;
+
+    atomic_read_relaxed(&xsk->user.n_rx, &n_rx);
+    if (OVS_UNLIKELY(n_rx < xsk->n_level)) {
+        xsk_refill(xsk);
+    }
+    xsk_tx_poll(xsk);
+    if (xsk_tx_is_under_way(xsk)) {
+        xsk->looked_after = time_msec();
+    }
+}
+
 static void
 rx_idle(struct xsk *xsk)
 {
@@ -178,14 +197,9 @@ rx_idle(struct xsk *xsk)
     if (OVS_UNLIKELY(busy_poll || xsk_ring_needs_wakeup(&xsk->fill))) {
         wake_rx(xsk);
     }
-    if (!(xsk->n_idle_polls++ % POLLS_PER_TX_POLL)) {
-        uint32_t n_rx;
-
-        atomic_read_relaxed(&xsk->user.n_rx, &n_rx);
-        if (OVS_UNLIKELY(n_rx < xsk->n_level)) {
-            xsk_refill(xsk);
-        }
-        xsk_tx_poll(xsk);
+    if (!(xsk->n_idle_polls++ % POLLS_PER_TX_POLL)
+        || (xsk_tx_is_under_way(xsk) && time_msec() > xsk->looked_after)) {
+        look_after(xsk);
     }
     yield_if_idle();
 }

@@ -416,13 +416,23 @@ xsk_tx(struct xsk *xsk, struct dp_packet_batch *batch)
     batch_forget(batch);
 }
 
+/* Returns true if frames have not come back yet, from the kernel or from who
+ * was to send them.  Any thread. */
+bool
+xsk_tx_is_under_way(const struct xsk *xsk)
+{
+    uint32_t n_left;
+
+    atomic_read_relaxed(&CONST_CAST(struct xsk *, xsk)->user.n_left, &n_left);
+    return n_left || n_in_rings(xsk);
+}
+
 /* Looks after what earlier calls of xsk_tx() have left behind, unless someone
  * is sending.  Any thread. */
 void
 xsk_tx_poll(struct xsk *xsk)
 {
-    if ((n_in_rings(xsk) || tx_handover_count(&xsk->handover))
-        && try_lock_take(&xsk->tx_lock)) {
+    if (xsk_tx_is_under_way(xsk) && try_lock_take(&xsk->tx_lock)) {
         send_left(xsk);
         reap(xsk);
         try_lock_release(&xsk->tx_lock);

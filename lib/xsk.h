@@ -120,6 +120,7 @@ struct xsk {
     struct xsk_ring fill;
     uint32_t n_idle_polls;      /* Empty polls since the last frame. */
     uint32_t n_busy_polls;      /* Other polls. */
+    long long int looked_after; /* When frames under way were, in ms. */
     uint32_t n_level;           /* Frames that the fill and rx rings are to
                                  * hold together. */
     struct rx_load load;
@@ -149,6 +150,7 @@ void xsk_set_cookie(struct xsk *, uint64_t cookie);
 void xsk_refill(struct xsk *);
 void xsk_rx(struct xsk *, struct dp_packet_batch *);
 void xsk_tx(struct xsk *, struct dp_packet_batch *);
+bool xsk_tx_is_under_way(const struct xsk *);
 void xsk_tx_poll(struct xsk *);
 void xsk_tx_drain(struct xsk *);
 

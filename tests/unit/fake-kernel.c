@@ -179,6 +179,7 @@ ssize_t __wrap_sendto(int, const void *, size_t, int, const struct sockaddr *,
                       socklen_t);
 ssize_t __wrap_recvfrom(int, void *, size_t, int, struct sockaddr *,
                         socklen_t *);
+long long int __wrap_time_msec(void);
 int __wrap_sched_yield(void);
 int __real_sched_yield(void);
 
@@ -214,6 +215,12 @@ __wrap_sched_yield(void)
 {
     __atomic_add_fetch(&fake_kernel.n_yields, 1, __ATOMIC_RELAXED);
     return __real_sched_yield();
+}
+
+long long int
+__wrap_time_msec(void)
+{
+    return fake_kernel.now;
 }
 
 /* Checks. */

@@ -36,6 +36,7 @@ struct fake_kernel {
     uint32_t n_kicks;           /* Calls to send. */
     uint32_t n_wakeups;         /* Calls to receive. */
     uint32_t n_yields;          /* Calls that let others have the CPU. */
+    long long int now;          /* time_msec(), in tests that wrap it. */
 
     /* If nonnull: called at the start of a call to send, and for each frame
      * that is sent. */

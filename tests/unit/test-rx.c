@@ -348,6 +348,40 @@ yields(void)
     xsk_close(xsk);
 }
 
+/* A poller that sleeps between its polls takes long for 64 of them: what was
+ * left in the tx ring is looked after each millisecond all the same. */
+static void
+slow_polls(void)
+{
+    struct xsk *xsk = fake_xsk_open(&opts);
+    struct dp_packet_batch batch;
+
+    fake_kernel.now = 1000;
+    fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+    dp_packet_batch_init_packet(&batch, receive_one(xsk));
+    xsk_tx(xsk, &batch);
+    CHECK_INT(fake_n_in_tx(xsk), 1);
+    receive(xsk);
+    CHECK_INT(fake_kernel.n_kicks, 2);
+
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 10; j++) {
+            receive(xsk);
+        }
+        CHECK_INT(fake_kernel.n_kicks, 2 + i);
+        fake_kernel.now += 2;
+        receive(xsk);
+        CHECK_INT(fake_kernel.n_kicks, 3 + i);
+    }
+
+    fake_kernel.n_per_kick = 1;
+    fake_kernel.now += 2;
+    receive(xsk);
+    CHECK_INT(fake_n_in_tx(xsk), 0);
+    CHECK_ACCOUNT(xsk, 0);
+    xsk_close(xsk);
+}
+
 /* Hints. */
 
 static const struct xdp_hints hints = {
@@ -540,6 +574,7 @@ main(void)
     unit_run("with busy polling each empty poll runs the driver, no other",
              busy_polls);
     unit_run("others have the CPU when nothing comes", yields);
+    unit_run("a poller that sleeps looks after what was left", slow_polls);
     unit_run("hints with another cookie are not taken", right_cookie_only);
     unit_run("the cookie is cleared, and nothing else", cleared);
     unit_run("the hash is taken only with its flag", flag_only);

@@ -48,7 +48,7 @@ unit_ovs_tx := dp-packet
 unit_ovs_handover := dp-packet
 
 # The system calls that the fake kernel serves.
-unit_wrap_rx := sendto recvfrom sched_yield
+unit_wrap_rx := sendto recvfrom sched_yield time_msec
 unit_wrap_tx := $(unit_wrap_rx)
 unit_wrap_handover := $(unit_wrap_rx)
 unit_wrap_memory := memfd_create
