@@ -288,9 +288,15 @@ static char *
 read_holds(const char *path, struct ovs_list *list)
 {
     char *reason, *error = NULL;
-    FILE *file = fopen(path, "r");
+    struct stat s;
+    FILE *file;
     int n;
 
+    /* Opening a FIFO would wait for who writes to it. */
+    if (!stat(path, &s) && !S_ISREG(s.st_mode)) {
+        return xasprintf("%s: must be a regular file", path);
+    }
+    file = fopen(path, "r");
     if (!file) {
         return (errno == ENOENT ? NULL
                 : xasprintf("%s: %s", path, ovs_strerror(errno)));

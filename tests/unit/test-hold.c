@@ -206,6 +206,21 @@ nothing_of_a_bad_file_is_taken(void)
     finish();
 }
 
+/* It is refused, and nobody waits for who writes to it. */
+static void
+no_regular_file(void)
+{
+    char *error;
+
+    start();
+    CHECK(!mkfifo(state, 0600));
+    error = napi_holds_load(state);
+    CHECK(error && strstr(error, "must be a regular file"));
+    free(error);
+    unlink(state);
+    finish();
+}
+
 /* Loads a file that is of no use and has 'mark' in it. */
 static void
 load_bad(const char *mark)
@@ -347,6 +362,7 @@ main(void)
 
     unit_run("of a state file with a bad line nothing is taken, and the line "
              "is named", nothing_of_a_bad_file_is_taken);
+    unit_run("a state file that is a FIFO is refused", no_regular_file);
     unit_run("a state file that cannot be read is kept, one at most",
              what_cannot_be_read_is_kept);
     unit_run("each error of putting back is logged once",
