@@ -23,10 +23,9 @@
  * others have the CPU.  Where the driver's thread shares it, what the poller
  * waits for comes no sooner than that thread runs, and a poller that spins for
  * the rest of its time slice keeps it away for milliseconds, in which a
- * device's ring overflows.  Beside programs that compute it is the poller that
- * gains: the scheduler lets one that has not used up its slices run sooner
- * (Documentation/performance.md).  Where nobody waits for the CPU, the call
- * takes as long as some five polls (0.15 us). */
+ * device's ring overflows.  Beside programs that compute, frames wait less
+ * than without (Documentation/performance.md).  Where nobody waits for the
+ * CPU it is a system call without effect, once in so many polls. */
 #define POLLS_PER_YIELD 64
 
 /* Overload.  A queue that never gets empty is as long as the ring is deep and
