@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
 
 /* What the XDP program (bpf/) and the daemon (lib/) must agree on: the hints
- * in front of a frame, the counters, and the version of this layout.
+ * in front of a frame, the counters, and the version of this layout.  What
+ * the prefix table adds is in xdp-table-layout.h.
  *
  * Included by both, so only kernel types and plain C11 here. */
 
@@ -12,7 +13,7 @@
 
 /* Changes whenever the size or the meaning of anything in this file changes.
  * Maps that outlive a daemon are adopted only if they carry this number. */
-#define XDP_LAYOUT_VERSION 1
+#define XDP_LAYOUT_VERSION 2
 
 /* Hints.
  *
@@ -61,31 +62,77 @@ _Static_assert(sizeof(struct xdp_hints) <= 32, "bpf_xdp_adjust_meta()");
  * follow from this list.
  *
  * Every frame is in exactly one of the verdicts.  The program parses only if
- * it writes hints, and then every frame is in exactly one of the "hints"
- * counters and in at most one of the "parse" counters. */
+ * it writes hints or has a table.  With hints, every frame that goes up is in
+ * exactly one of the "hints" counters.  With a table, every frame that goes up
+ * is in exactly one of the "up" counters; without, those that parsing found
+ * odd are. */
 #define XDP_COUNTERS(X)                                                     \
     X(TO_USERSPACE, "xdp_to_userspace",                                     \
       "verdict: redirected to the AF_XDP socket of its queue")              \
     X(DROP_NO_SOCKET, "xdp_drop_no_socket",                                 \
       "verdict: dropped, its queue has no AF_XDP socket")                   \
+    X(DROP_TOO_LONG, "xdp_drop_too_long",                                   \
+      "verdict: dropped, it would go up and is longer than a frame takes")  \
+    X(REDIRECT, "xdp_redirect",                                             \
+      "verdict: redirected to another port, the fast path")                 \
+    X(TO_HOST, "xdp_to_host",                                               \
+      "verdict: handed to the host's stack by a prefix entry")              \
+    X(DROP_PREFIX, "xdp_drop_prefix",                                       \
+      "verdict: dropped by a prefix entry")                                 \
+    X(DROP_MALFORMED, "xdp_drop_malformed",                                 \
+      "verdict: dropped, malformed, as the option malformed=drop says")     \
+    X(REDIRECT_BYTES, "xdp_redirect_bytes",                                 \
+      "bytes redirected to other ports")                                    \
     X(HINTS_WRITTEN, "xdp_hints_written",                                   \
       "hints: written in front of the frame")                               \
     X(HINTS_NO_ROOM, "xdp_hints_no_room",                                   \
       "hints: none, the driver has no room for metadata")                   \
-    X(PARSE_NOT_IP, "xdp_parse_not_ip",                                     \
-      "parse: neither IPv4 nor IPv6, no flow hash")                         \
-    X(PARSE_VLAN_DEPTH, "xdp_parse_vlan_depth",                             \
-      "parse: more than two VLAN tags, no flow hash")                       \
     X(PARSE_FRAGMENT, "xdp_parse_fragment",                                 \
       "parse: IP fragment, flow hash without ports")                        \
+    X(NOT_IP, "xdp_parse_not_ip",                                           \
+      "up: neither IPv4 nor IPv6, no flow hash")                            \
+    X(VLAN_DEPTH, "xdp_parse_vlan_depth",                                   \
+      "up: more than two VLAN tags, no flow hash")                          \
+    X(NOT_LINEAR, "xdp_parse_not_linear",                                   \
+      "up: its headers are not in the first piece of its memory")           \
     X(MALFORMED_L2, "xdp_malformed_l2",                                     \
-      "parse: frame ends inside the Ethernet header or a VLAN tag")         \
+      "up: frame ends inside the Ethernet header or a VLAN tag")            \
     X(MALFORMED_IPV4, "xdp_malformed_ipv4",                                 \
-      "parse: IPv4 version, IHL or length contradicts the frame")           \
+      "up: IPv4 version, IHL or length contradicts the frame")              \
     X(MALFORMED_IPV6, "xdp_malformed_ipv6",                                 \
-      "parse: IPv6 version, length or extension contradicts the frame")     \
+      "up: IPv6 version, length or extension contradicts the frame")        \
     X(MALFORMED_L4, "xdp_malformed_l4",                                     \
-      "parse: packet ends before the TCP, UDP or SCTP ports")
+      "up: packet ends before the TCP, UDP or SCTP ports")                  \
+    X(UP_NO_TABLE, "xdp_up_no_table",                                       \
+      "up: no prefix table is in force")                                    \
+    X(UP_NO_MATCH, "xdp_up_no_match",                                       \
+      "up: no prefix entry matches")                                        \
+    X(UP_ENTRY, "xdp_up_entry",                                             \
+      "up: a prefix entry says userspace")                                  \
+    X(UP_NOT_OFFLOADED, "xdp_up_not_offloaded",                             \
+      "up: the prefix entry cannot be carried out in the program")          \
+    X(UP_GROUP, "xdp_up_group",                                             \
+      "up: group MAC, or multicast, broadcast or link-local IP address")    \
+    X(UP_ND, "xdp_up_nd",                                                   \
+      "up: IPv6 neighbor or router discovery")                              \
+    X(UP_SHARE, "xdp_up_share",                                             \
+      "up: outside the share of flows that the fast path takes")            \
+    X(UP_NOT_READY, "xdp_up_not_ready",                                     \
+      "up: the target of the redirect is not ready")                        \
+    X(UP_TOO_LARGE, "xdp_up_too_large",                                     \
+      "up: larger than the target of the redirect takes")                   \
+    X(UP_FRAGS, "xdp_up_frags",                                             \
+      "up: in several pieces of memory, which the target does not take")    \
+    X(UP_CHECKSUM, "xdp_up_checksum",                                       \
+      "up: its checksum, or an inner one, is unfinished")                   \
+    X(UP_TAG, "xdp_up_tag",                                                 \
+      "up: a VLAN tag may be beside the frame, where it would be lost")     \
+    X(UP_TTL, "xdp_up_ttl",                                                 \
+      "up: the TTL or hop limit would become 0")                            \
+    X(UP_REWRITE, "xdp_up_rewrite",                                         \
+      "up: the entry's change of VLAN tags does not fit the frame")         \
+    X(UP_LEARN, "xdp_up_learn",                                             \
+      "up: one frame of this source MAC, so that OVS goes on knowing it")
 
 enum xdp_counter {
 #define XDP_COUNTER(ENUM, NAME, DESCRIPTION) XDP_C_##ENUM,

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
+
+/* What the XDP program (bpf/) and the daemon (lib/) must agree on about the
+ * prefix table: its memory, the cache in front of it, its counters and the
+ * targets of redirects.  Part of the layout that XDP_LAYOUT_VERSION numbers.
+ *
+ * A table is one array of lines of 64 bytes, which the daemon fills before the
+ * program sees it and nobody writes afterwards:
+ *
+ *     line 0              struct table_header
+ *     tries               words of 32 bits, 16 a line, see TABLE_LEAF
+ *     entries             struct table_entry, one a line
+ *
+ * Each port has two slots for tables.  The program reads 'active' of struct
+ * table_live once a frame, which says which of them is in force: writing that
+ * one word puts another table in force. */
+
+#ifndef XDP_TABLE_LAYOUT_H
+#define XDP_TABLE_LAYOUT_H 1
+
+#include "xdp-layout.h"
+
+/* A line of the table: a cache line of all CPUs that matter, and the value of
+ * the map that holds the table. */
+#define TABLE_LINE 64
+#define TABLE_WORDS (TABLE_LINE / 4)
+struct table_line {
+    __u32 word[TABLE_WORDS];
+};
+
+/* Families and directions of tries. */
+enum table_trie {
+    TABLE_IPV4_SRC,
+    TABLE_IPV4_DST,
+    TABLE_IPV6_SRC,
+    TABLE_IPV6_DST,
+    TABLE_N_TRIES
+};
+
+/* Tries: multibit, with leaves pushed down.
+ *
+ * A node of stride S is 2^S words, from the start of a line on; the next S
+ * bits of the address, the most significant ones first, choose one.  The root
+ * has stride 8 or 16, as the header says; the others have 8 (IPv4) or 4
+ * (IPv6, where nodes are sparse).
+ *
+ * A word is 0: nothing matches; or TABLE_LEAF | index of the entry to start
+ * with; or the line of the next node. */
+#define TABLE_LEAF (1U << 31)
+#define TABLE_IPV4_STRIDE 8
+#define TABLE_IPV6_STRIDE 4
+#define TABLE_MIN_ROOT_BITS 8
+#define TABLE_MAX_ROOT_BITS 16
+
+struct table_header {
+    __u32 root[TABLE_N_TRIES];      /* Line of the root, 0: no trie. */
+    __u32 root_bits[TABLE_N_TRIES];
+    __u32 entries;                  /* Line of entry 0. */
+    __u32 n_entries;
+    __u32 counters_stride;          /* Counters of a CPU: n_entries, rounded
+                                     * up to whole lines. */
+    __u32 reserved[5];
+};
+_Static_assert(sizeof(struct table_header) == TABLE_LINE, "line 0");
+
+/* Entries. */
+
+enum table_action {
+    TABLE_USERSPACE,                /* Reason: UP_ENTRY. */
+    TABLE_NOT_OFFLOADED,            /* Reason: UP_NOT_OFFLOADED. */
+    TABLE_REDIRECT,
+    TABLE_DROP,
+    TABLE_HOST,
+    TABLE_N_ACTIONS
+};
+
+/* 'verdict' of an entry: all that the program needs to know of most entries,
+ * so that it rides in the cache. */
+#define TABLE_VERDICT_ACTION 0x7        /* enum table_action. */
+#define TABLE_VERDICT_REWRITE 0x8       /* Look at the entry's 'rewrite'. */
+#define TABLE_VERDICT_TARGET_SHIFT 8    /* Index of the target. */
+
+/* As many ports as can be targets: four times what one daemon has been tried
+ * with. */
+#define TABLE_N_TARGETS 1024
+
+/* 'limit' of an entry: which frames it is for. */
+#define TABLE_LIMIT_VLAN 0x1            /* VLAN id of the outer tag, 0: none. */
+#define TABLE_LIMIT_MAC 0x2             /* Destination MAC. */
+
+/* At most so many entries to try for one address: limited ones of the longest
+ * prefix, then of shorter ones, up to the first that is not limited. */
+#define TABLE_MAX_CHAIN 64
+
+/* 'rewrite' of an entry, done in this order. */
+#define TABLE_SET_SRC_MAC 0x01
+#define TABLE_SET_DST_MAC 0x02
+#define TABLE_DEC_TTL 0x04
+#define TABLE_POP_VLAN 0x08
+#define TABLE_PUSH_VLAN 0x10
+#define TABLE_SET_VLAN 0x20             /* The id only, of the outer tag. */
+
+struct table_entry {
+    __u32 verdict;
+    __u32 next;                     /* Index of the entry to try next where
+                                     * this one is limited to others; ~0:
+                                     * none. */
+    __u16 limit;
+    __u16 rewrite;
+    __u16 vlan;                     /* To match. */
+    __u8 mac[6];                    /* To match. */
+    __u8 set_src[6];
+    __u8 set_dst[6];
+    __u16 set_vlan;                 /* Id to push or set. */
+    __u16 set_tpid;                 /* Of the tag to push, in host order. */
+    __u32 reserved[7];
+};
+_Static_assert(sizeof(struct table_entry) == TABLE_LINE, "one a line");
+
+#define TABLE_NO_ENTRY (~0U)
+
+/* What is in force on a port: the one value of its map 'live'. */
+struct table_live {
+    __u32 active;                   /* 0: no table. */
+    __u32 share;                    /* A flow takes the fast path if the upper
+                                     * 16 bits of its hash are below this:
+                                     * 0 none, 65536 all of them. */
+};
+
+/* 'active': a number that no other load of a table in this daemon has,
+ * shifted, with bits that say which slot it is in and what its verdicts
+ * depend on besides the destination: that, and nothing else, is in the keys
+ * of the cache. */
+#define TABLE_ACTIVE_SLOT 0x1
+#define TABLE_ACTIVE_SRC 0x2            /* There are source entries. */
+#define TABLE_ACTIVE_VLAN 0x4           /* Some are limited to a VLAN, */
+#define TABLE_ACTIVE_MAC 0x8            /* or to a MAC. */
+#define TABLE_ACTIVE_SHIFT 4
+
+/* The cache: what was found for an address, or that nothing was.  Per CPU,
+ * shared by all ports of the daemon; a line is good for 'tag', the 'active' of
+ * the table that it is from.  Slots come in pages, since a per-CPU array has
+ * a pointer for each of its values, which would be one more miss. */
+struct cache4_slot {
+    __u32 tag;
+    __u32 entry;                    /* TABLE_NO_ENTRY: nothing matches. */
+    __u32 verdict;
+    __u32 dst, src;                 /* As in the frame; src or 0. */
+    __u16 vlan;                     /* Or 0. */
+    __u8 mac[6];                    /* Or 0. */
+};
+_Static_assert(sizeof(struct cache4_slot) == TABLE_LINE / 2, "two a line");
+
+struct cache6_slot {
+    __u32 tag;
+    __u32 entry;
+    __u32 verdict;
+    __u32 reserved;
+    __u64 dst[2], src[2];
+    __u16 vlan;
+    __u8 mac[6];
+    __u64 reserved2;
+};
+_Static_assert(sizeof(struct cache6_slot) == TABLE_LINE, "one a line");
+
+/* Slots in all: at 64 k IPv4 slots a mix of 10,000 destinations rarely
+ * collides (measuring: 16 k cost 40 ns a frame more). */
+#define CACHE_PAGE 4096
+#define CACHE4_PER_PAGE (CACHE_PAGE / sizeof(struct cache4_slot))
+#define CACHE6_PER_PAGE (CACHE_PAGE / sizeof(struct cache6_slot))
+#define CACHE4_PAGES 512                /* 2 MB a CPU. */
+#define CACHE6_PAGES 256                /* 1 MB a CPU. */
+
+struct cache4_page {
+    struct cache4_slot slot[CACHE4_PER_PAGE];
+};
+struct cache6_page {
+    struct cache6_slot slot[CACHE6_PER_PAGE];
+};
+
+/* Source MACs of which a frame went up in the present epoch, by hash: per CPU,
+ * one for all ports.  The hash depends on the epoch, so that two MACs that
+ * collide in one do not in the next. */
+#define LEARN_SLOTS 4096
+#define LEARN_EPOCH_SHIFT 32            /* Of ns: 4.3 s. */
+struct learn_page {
+    __u32 epoch[LEARN_SLOTS];
+};
+
+/* Counters of one entry on one CPU.  The map of a table has
+ * 'counters_stride' of them for each possible CPU, those of CPU 0 first; only
+ * that CPU writes them. */
+struct table_counter {
+    __u64 packets;
+    __u64 bytes;
+    __u64 last;                     /* CLOCK_MONOTONIC, ns; coarse. */
+    __u64 reserved;
+};
+_Static_assert(sizeof(struct table_counter) == TABLE_LINE / 2, "two a line");
+
+/* A port that frames are redirected to: value of the map 'targets', by index,
+ * as is the devmap beside it.  The daemon writes all of it, the guard program
+ * clears 'ready' at the first redirect that fails. */
+struct table_target {
+    __u32 ready;
+    __u32 ifindex;
+    __u32 mtu;                      /* Longest L3 packet. */
+    __u32 flags;
+};
+#define TABLE_TARGET_SG 0x1             /* Takes frames with frags. */
+
+/* What became of redirects after the program: per CPU, by target, written by
+ * the guard. */
+struct table_lost {
+    __u64 frames;                   /* Redirected, and lost. */
+    __u64 failures;                 /* Times that 'ready' was cleared. */
+};
+
+#endif /* xdp-table-layout.h */
