@@ -7,6 +7,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "forward.h"
 #include "hints.h"
 #include "parse.h"
 #include "settings.h"
@@ -18,14 +19,33 @@ afxdp_fast(struct xdp_md *ctx)
 {
     struct xdp_counters *stats = this_cpu_counters();
     struct packet pkt;
+    __u32 parsed;
 
     if (!stats) {
         return XDP_DROP;
     }
+    if (!hints_on && !table_on && !malformed_drop) {
+        return to_userspace(ctx, stats);
+    }
 
+    parsed = parse(ctx, &pkt);
+    if (malformed_drop && is_malformed(parsed)) {
+        return end(stats, XDP_C_DROP_MALFORMED, XDP_DROP);
+    }
+    if (parsed != PARSED_IP) {
+        count(stats, parsed);
+    } else if (pkt.l3.fragment) {
+        count(stats, XDP_C_PARSE_FRAGMENT);
+    }
+    if (table_on && parsed == PARSED_IP) {
+        int verdict = forward(ctx, stats, &pkt);
+
+        if (verdict != GO_UP) {
+            return verdict;
+        }
+    }
     if (hints_on) {
-        parse(ctx, stats, &pkt);
-        write_hints(ctx, stats, &pkt);
+        write_hints(ctx, stats, &pkt, parsed);
     }
     return to_userspace(ctx, stats);
 }

@@ -31,4 +31,15 @@ struct {
     __uint(max_entries, 1);
 } counters SEC(".maps");
 
+/* What the front program knows of the frame at hand.
+ *
+ * Key: 0.  The front program, where there is one, writes it for each frame,
+ * the other reads it. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __type(key, __u32);
+    __type(value, struct xdp_front_note);
+    __uint(max_entries, 1);
+} front_note SEC(".maps");
+
 #endif /* maps.h */

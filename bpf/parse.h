@@ -2,7 +2,8 @@
 
 /* Parsing: Ethernet, up to two VLAN tags, IPv4 or IPv6, ports.
  *
- * All positions are offsets from the start of the frame.  'limit' is where
+ * All positions are offsets from the start of the frame, all lengths those of
+ * the whole frame, of which only the first piece is in reach.  'end' is where
  * the IP packet ends, which is before the end of the frame if the frame is
  * padded, so that padding is never taken for headers. */
 
@@ -17,7 +18,8 @@
 #include <linux/ipv6.h>
 
 #include "hash.h"
-#include "verdict.h"
+#include "settings.h"
+#include "xdp-layout.h"
 
 /* More than two tags are not in use anywhere that we know of. */
 #define MAX_VLANS 2
@@ -28,6 +30,12 @@
 
 /* IPv4: more fragments, and the fragment's offset. */
 #define IPV4_FRAG_MASK bpf_htons(0x3fff)
+
+/* The first piece of a frame that has several holds this much at least, on all
+ * drivers that we know of; less, and headers may be out of reach. */
+#define MIN_FIRST_PIECE 256
+
+#define VLAN_VID_MASK 0x0fff
 
 struct vlan_hdr {
     __be16 tci;
@@ -40,16 +48,27 @@ struct ipv6_ext {
     __u8 data[6];
 };
 
+/* An IP header, and what it says. */
+struct l3 {
+    bool ipv6;
+    bool fragment;
+    __u8 proto;                 /* Of what is at l4_ofs. */
+    __u32 ofs;
+    __u32 l4_ofs;               /* Behind options and extension headers. */
+    __u32 end;
+};
+
 /* A frame, and what is known of it. */
 struct packet {
     void *data;                 /* The part in linear memory. */
     void *data_end;
     __u32 len;                  /* The whole of it. */
 
-    __u32 hash;                 /* These four as in struct xdp_hints. */
-    __u32 flags;
-    __u32 l3_ofs;
-    __u32 l4_ofs;
+    __u16 vlan;                 /* Id of the outer tag, 0 for none. */
+    bool tagged;
+    __be32 ports;               /* Or 0. */
+    bool has_l4;                /* Are they there? */
+    struct l3 l3;
 };
 
 /* Returns the 'size' bytes at 'ofs', or NULL if they are not all inside the
@@ -59,65 +78,45 @@ bytes_at(const struct packet *pkt, __u32 ofs, __u32 size, __u32 limit)
 {
     void *p = pkt->data + ofs;
 
+    /* One pointer: the verifier knows of the one that was compared only, not
+     * of what the compiler adds up once more. */
+    asm volatile("" : "+r"(p));
     return ofs + size > limit || p + size > pkt->data_end ? NULL : p;
 }
 
-/* Finds the ports and returns them, or 0 if 'proto' has none.  Leaves it to
- * the caller to say whether this is a fragment. */
-static __always_inline __be32
-parse_l4(struct packet *pkt, struct xdp_counters *stats, __u8 proto,
-         __u32 ofs, __u32 limit)
+static __always_inline bool
+has_ports(__u8 proto)
 {
-    const __be32 *ports;
-
-    if (proto != IPPROTO_TCP && proto != IPPROTO_UDP
-        && proto != IPPROTO_SCTP) {
-        return 0;
-    }
-
-    ports = bytes_at(pkt, ofs, sizeof *ports, limit);
-    if (!ports) {
-        count(stats, XDP_C_MALFORMED_L4);
-        return 0;
-    }
-    pkt->l4_ofs = ofs;
-    pkt->flags |= XDP_HINT_L4;
-    return *ports;
+    return proto == IPPROTO_TCP || proto == IPPROTO_UDP
+           || proto == IPPROTO_SCTP;
 }
 
-static __always_inline void
-parse_ipv4(struct packet *pkt, struct xdp_counters *stats, __u32 l3_ofs)
+/* Reads the IPv4 header at 'ofs', which may be behind another one, into '*l3'.
+ * Returns false if it is malformed. */
+static __always_inline bool
+parse_ipv4(const struct packet *pkt, __u32 ofs, __u32 limit, struct l3 *l3)
 {
-    const struct iphdr *ip = bytes_at(pkt, l3_ofs, sizeof *ip, pkt->len);
+    const struct iphdr *ip = bytes_at(pkt, ofs, sizeof *ip, limit);
     __u32 ihl, total;
-    __be32 ports = 0;
     __u8 version_ihl;
 
     if (!ip) {
-        goto malformed;
+        return false;
     }
     version_ihl = *(const __u8 *) ip;
     ihl = (version_ihl & 0xf) * 4;
     total = bpf_ntohs(ip->tot_len);
     if (version_ihl >> 4 != 4 || ihl < sizeof *ip || total < ihl
-        || l3_ofs + total > pkt->len) {
-        goto malformed;
+        || ofs + total > limit) {
+        return false;
     }
-
-    pkt->l3_ofs = l3_ofs;
-    pkt->flags = XDP_HINT_L3 | XDP_HINT_HASH;
-    if (ip->frag_off & IPV4_FRAG_MASK) {
-        /* Later fragments have no ports, and all of them must agree. */
-        count(stats, XDP_C_PARSE_FRAGMENT);
-    } else {
-        ports = parse_l4(pkt, stats, ip->protocol, l3_ofs + ihl,
-                         l3_ofs + total);
-    }
-    pkt->hash = hash_ipv4(&ip->saddr, ip->protocol, ports);
-    return;
-
-malformed:
-    count(stats, XDP_C_MALFORMED_IPV4);
+    l3->ipv6 = false;
+    l3->fragment = ip->frag_off & IPV4_FRAG_MASK;
+    l3->proto = ip->protocol;
+    l3->ofs = ofs;
+    l3->l4_ofs = ofs + ihl;
+    l3->end = ofs + total;
+    return true;
 }
 
 /* Is 'nexthdr' an extension header that can be stepped over? */
@@ -151,35 +150,45 @@ ipv6_skip_exts(const struct packet *pkt, __u32 limit, __u32 *ofs,
     return *ofs <= limit;
 }
 
-static __always_inline void
-parse_ipv6(struct packet *pkt, struct xdp_counters *stats, __u32 l3_ofs)
+/* As parse_ipv4(), for IPv6. */
+static __always_inline bool
+parse_ipv6(const struct packet *pkt, __u32 ofs, __u32 limit, struct l3 *l3)
 {
-    const struct ipv6hdr *ip = bytes_at(pkt, l3_ofs, sizeof *ip, pkt->len);
-    __u32 l4_ofs, limit;
-    __be32 ports;
-    __u8 proto;
+    const struct ipv6hdr *ip = bytes_at(pkt, ofs, sizeof *ip, limit);
 
     if (!ip || *(const __u8 *) ip >> 4 != 6) {
-        goto malformed;
+        return false;
     }
-    l4_ofs = l3_ofs + sizeof *ip;
-    limit = l4_ofs + bpf_ntohs(ip->payload_len);
-    proto = ip->nexthdr;
-    if (limit > pkt->len || !ipv6_skip_exts(pkt, limit, &l4_ofs, &proto)) {
-        goto malformed;
+    l3->ipv6 = true;
+    l3->proto = ip->nexthdr;
+    l3->ofs = ofs;
+    l3->l4_ofs = ofs + sizeof *ip;
+    l3->end = l3->l4_ofs + bpf_ntohs(ip->payload_len);
+    if (l3->end > limit
+        || !ipv6_skip_exts(pkt, l3->end, &l3->l4_ofs, &l3->proto)) {
+        return false;
     }
+    l3->fragment = l3->proto == IPPROTO_FRAGMENT;
+    return true;
+}
 
-    pkt->l3_ofs = l3_ofs;
-    pkt->flags = XDP_HINT_L3 | XDP_HINT_HASH;
-    if (proto == IPPROTO_FRAGMENT) {
-        count(stats, XDP_C_PARSE_FRAGMENT);
-    }
-    ports = parse_l4(pkt, stats, proto, l4_ofs, limit);
-    pkt->hash = hash_ipv6(&ip->saddr, proto, ports);
-    return;
+/* Finds the ports, where the packet should have some. */
+static __always_inline bool
+parse_ports(struct packet *pkt)
+{
+    const __be32 *ports;
 
-malformed:
-    count(stats, XDP_C_MALFORMED_IPV6);
+    /* Later fragments have no ports, and all of them must agree. */
+    if (pkt->l3.fragment || !has_ports(pkt->l3.proto)) {
+        return true;
+    }
+    ports = bytes_at(pkt, pkt->l3.l4_ofs, sizeof *ports, pkt->l3.end);
+    if (!ports) {
+        return false;
+    }
+    pkt->has_l4 = true;
+    pkt->ports = *ports;
+    return true;
 }
 
 static __always_inline bool
@@ -188,26 +197,46 @@ is_vlan(__be16 type)
     return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD);
 }
 
-/* Finds out about the frame of 'ctx'.  Sets all of 'pkt'; its hints are 0
- * where nothing is known.  The pointers in it are good until the first helper
- * that moves the frame's ends. */
+/* Sets the ends of 'pkt' to those of the frame in 'ctx'. */
 static __always_inline void
-parse(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
+packet_init(struct xdp_md *ctx, struct packet *pkt)
+{
+    *pkt = (struct packet) {
+        .data = (void *) (long) ctx->data,
+        .data_end = (void *) (long) ctx->data_end,
+    };
+    pkt->len = (frags_on ? bpf_xdp_get_buff_len(ctx)
+                : pkt->data_end - pkt->data);
+}
+
+/* Is the frame in more than one piece? */
+static __always_inline bool
+has_frags(const struct packet *pkt)
+{
+    return frags_on && pkt->len > pkt->data_end - pkt->data;
+}
+
+/* What parsing found: PARSED_IP, or the counter of what the frame is
+ * instead. */
+#define PARSED_IP XDP_N_COUNTERS
+
+/* Finds out about the frame of 'ctx', and sets all of 'pkt'; what is in 'l3'
+ * counts only if the frame is PARSED_IP or XDP_C_MALFORMED_L4.  The pointers
+ * in it are good until the first helper that moves the frame's ends. */
+static __always_inline __u32
+parse(struct xdp_md *ctx, struct packet *pkt)
 {
     const struct ethhdr *eth;
     __u32 ofs = sizeof *eth;
     __be16 type;
 
-    *pkt = (struct packet) {
-        .data = (void *) (long) ctx->data,
-        .data_end = (void *) (long) ctx->data_end,
-    };
-    pkt->len = pkt->data_end - pkt->data;
-
+    packet_init(ctx, pkt);
+    if (has_frags(pkt) && pkt->data + MIN_FIRST_PIECE > pkt->data_end) {
+        return XDP_C_NOT_LINEAR;
+    }
     eth = bytes_at(pkt, 0, sizeof *eth, pkt->len);
     if (!eth) {
-        count(stats, XDP_C_MALFORMED_L2);
-        return;
+        return XDP_C_MALFORMED_L2;
     }
     type = eth->h_proto;
     for (int i = 0; i < MAX_VLANS && is_vlan(type); i++) {
@@ -215,21 +244,58 @@ parse(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
                                                pkt->len);
 
         if (!vlan) {
-            count(stats, XDP_C_MALFORMED_L2);
-            return;
+            return XDP_C_MALFORMED_L2;
+        }
+        if (!i) {
+            pkt->vlan = bpf_ntohs(vlan->tci) & VLAN_VID_MASK;
+            pkt->tagged = true;
         }
         type = vlan->type;
         ofs += sizeof *vlan;
     }
 
     if (type == bpf_htons(ETH_P_IP)) {
-        parse_ipv4(pkt, stats, ofs);
+        if (!parse_ipv4(pkt, ofs, pkt->len, &pkt->l3)) {
+            return XDP_C_MALFORMED_IPV4;
+        }
     } else if (type == bpf_htons(ETH_P_IPV6)) {
-        parse_ipv6(pkt, stats, ofs);
+        if (!parse_ipv6(pkt, ofs, pkt->len, &pkt->l3)) {
+            return XDP_C_MALFORMED_IPV6;
+        }
     } else {
-        count(stats, is_vlan(type)
-                     ? XDP_C_PARSE_VLAN_DEPTH : XDP_C_PARSE_NOT_IP);
+        return is_vlan(type) ? XDP_C_VLAN_DEPTH : XDP_C_NOT_IP;
     }
+    return parse_ports(pkt) ? PARSED_IP : XDP_C_MALFORMED_L4;
+}
+
+/* Returns true if 'parsed' found that the frame contradicts itself. */
+static __always_inline bool
+is_malformed(__u32 parsed)
+{
+    return parsed >= XDP_C_MALFORMED_L2 && parsed <= XDP_C_MALFORMED_L4;
+}
+_Static_assert(XDP_C_MALFORMED_L4 == XDP_C_MALFORMED_L2 + 3,
+               "no other counter in between");
+
+/* Returns true if the frame has a good IP header. */
+static __always_inline bool
+is_ip(__u32 parsed)
+{
+    return parsed == PARSED_IP || parsed == XDP_C_MALFORMED_L4;
+}
+
+/* Returns the flow hash of a frame with a good IP header. */
+static __always_inline __u32
+flow_hash(const struct packet *pkt)
+{
+    const void *addrs;
+
+    if (pkt->l3.ipv6) {
+        addrs = bytes_at(pkt, pkt->l3.ofs, sizeof(struct ipv6hdr), pkt->len);
+        return addrs ? hash_ipv6(addrs + 8, pkt->l3.proto, pkt->ports) : 0;
+    }
+    addrs = bytes_at(pkt, pkt->l3.ofs, sizeof(struct iphdr), pkt->len);
+    return addrs ? hash_ipv4(addrs + 12, pkt->l3.proto, pkt->ports) : 0;
 }
 
 #endif /* parse.h */

@@ -17,6 +17,29 @@ const volatile __u64 hints_cookie = 0;
 /* Write hints in front of frames? */
 const volatile bool hints_on = false;
 
+/* Look up frames in the prefix table?  The maps of the table exist only
+ * then. */
+const volatile bool table_on = false;
+
+/* Drop malformed frames, rather than sending them up? */
+const volatile bool malformed_drop = false;
+
+/* Is this program attached as one that takes frames in several pieces? */
+const volatile bool frags_on = false;
+
+/* May a VLAN tag be beside the frame, where the program does not see it? */
+const volatile bool tags_hidden = false;
+
+/* Does such a tag stay with the frame through a redirect?  It does in generic
+ * mode. */
+const volatile bool tags_follow = false;
+
+/* Has a front program put such tags into the frame? */
+const volatile bool front_on = false;
+
+/* Longest frame that its socket takes. */
+const volatile __u32 max_frame = ~0U;
+
 /* Not read by the program.  Tells whoever looks at it from outside, a later
  * daemon or bpftool, which xdp-layout.h it was built with. */
 const volatile __u32 layout_version = XDP_LAYOUT_VERSION;

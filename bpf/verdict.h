@@ -6,6 +6,7 @@
 #define VERDICT_H 1
 
 #include "maps.h"
+#include "settings.h"
 
 /* Returns this CPU's counters: one look-up a frame, then plain additions.
  * NULL only in the eyes of the verifier, since the map has an entry 0. */
@@ -23,6 +24,14 @@ count(struct xdp_counters *stats, enum xdp_counter which)
     stats->n[which]++;
 }
 
+/* Ends the frame with 'verdict', counted as 'which'. */
+static __always_inline int
+end(struct xdp_counters *stats, enum xdp_counter which, int verdict)
+{
+    count(stats, which);
+    return verdict;
+}
+
 /* Sends the frame to the socket of the queue it came from.
  *
  * The last argument of bpf_redirect_map() is what it returns for an empty or
@@ -31,11 +40,15 @@ count(struct xdp_counters *stats, enum xdp_counter which)
 static __always_inline int
 to_userspace(struct xdp_md *ctx, struct xdp_counters *stats)
 {
-    int verdict = bpf_redirect_map(&xsks, ctx->rx_queue_index, XDP_DROP);
+    int verdict;
 
-    count(stats, verdict == XDP_REDIRECT
-                 ? XDP_C_TO_USERSPACE : XDP_C_DROP_NO_SOCKET);
-    return verdict;
+    /* The kernel would drop it behind a redirect that looks good. */
+    if (frags_on && bpf_xdp_get_buff_len(ctx) > max_frame) {
+        return end(stats, XDP_C_DROP_TOO_LONG, XDP_DROP);
+    }
+    verdict = bpf_redirect_map(&xsks, ctx->rx_queue_index, XDP_DROP);
+    return end(stats, verdict == XDP_REDIRECT
+                      ? XDP_C_TO_USERSPACE : XDP_C_DROP_NO_SOCKET, verdict);
 }
 
 #endif /* verdict.h */

@@ -38,31 +38,36 @@ $(afxdp_fast_restore): $(afxdp_fast_restore).o lib/libafxdpfast.a lib/libopenvsw
 	$(AM_V_CCLD)$(LINK) $^ $(LIBS)
 all-am: $(afxdp_fast_restore)
 
+# The programs in bpf/NAME.bpf.c, each embedded in the daemon as a libbpf
+# skeleton, lib/NAME.skel.h.
+afxdp_fast_bpf := afxdp-fast tags
+afxdp_fast_skeletons := $(afxdp_fast_bpf:%=lib/%.skel.h)
+
 # The order-only prerequisites must exist before the first compilation; after
 # it, the dependency files say which object needs which header.
-afxdp_fast_generated = $(BUILT_SOURCES) config.h lib/afxdp-fast.skel.h
+afxdp_fast_generated = $(BUILT_SOURCES) config.h $(afxdp_fast_skeletons)
 $(afxdp_fast_objects) $(afxdp_fast_restore).o: | $(afxdp_fast_generated)
 -include $(afxdp_fast_names:%=lib/$(DEPDIR)/%.Po)
 
-# The XDP program, embedded in the daemon as a libbpf skeleton.  The system's
-# <asm/types.h> is in the directory of the host's architecture on Debian.  Of
-# the instruction set, v3 has the 32-bit operations that keep programs small
-# (Linux 5.1) while clang 14 still defaults to the oldest one.
+# The system's <asm/types.h> is in the directory of the host's architecture on
+# Debian.  Of the instruction set, v3 has the 32-bit operations that keep
+# programs small (Linux 5.1) while clang 14 still defaults to the oldest one.
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard $(addsuffix /bpftool,\
 	$(subst :, ,$(PATH)) /usr/sbin /sbin)) bpftool)
 BPF_CFLAGS ?= -O2 -g -Wall -Wextra
 afxdp_fast_multiarch := $(shell $(CC) -print-multiarch 2>/dev/null)
 
-lib/afxdp-fast.bpf.o: $(afxdp_fast_top)/bpf/afxdp-fast.bpf.c
+$(afxdp_fast_bpf:%=lib/%.bpf.o): lib/%.bpf.o: $(afxdp_fast_top)/bpf/%.bpf.c
 	$(AM_V_GEN)$(CLANG) $(BPF_CFLAGS) -target bpf -mcpu=v3 \
 		-I$(afxdp_fast_top)/lib \
 		-idirafter /usr/include/$(afxdp_fast_multiarch) \
-		-MD -MP -MT $@ -MF lib/$(DEPDIR)/afxdp-fast.bpf.Po -c $< -o $@
--include lib/$(DEPDIR)/afxdp-fast.bpf.Po
+		-MD -MP -MT $@ -MF lib/$(DEPDIR)/$*.bpf.Po -c $< -o $@
+-include $(afxdp_fast_bpf:%=lib/$(DEPDIR)/%.bpf.Po)
 
-lib/afxdp-fast.skel.h: lib/afxdp-fast.bpf.o
-	$(AM_V_GEN)$(BPFTOOL) gen skeleton $< name afxdp_fast > $@.tmp \
+# An identifier of C has no "-": the skeleton of a-b.bpf.c is struct a_b.
+$(afxdp_fast_skeletons): lib/%.skel.h: lib/%.bpf.o
+	$(AM_V_GEN)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*) > $@.tmp \
 		&& mv $@.tmp $@
 
 # A second daemon of the same OVS objects, with our files compiled otherwise.

@@ -18,6 +18,7 @@
 struct ds;
 struct netdev_custom_stats;
 struct netdev_stats;
+struct prefix_table;
 struct smap;
 struct xdp_port;
 
@@ -35,6 +36,7 @@ struct netdev_afxdp_fast {
      * thread changes 'port'. */
     struct ovs_mutex mutex;
     struct xdp_port *port;              /* NULL before the first options. */
+    struct prefix_table *prefixes;      /* Never NULL; main thread only. */
     struct port_config requested;       /* Last options that parsed. */
     bool config_pending;                /* 'requested' waits for its turn. */
     char *config_error;                 /* Of the last options, or NULL. */

@@ -11,6 +11,7 @@
 #include "netdev.h"
 #include "netdev-provider.h"
 #include "openvswitch/dynamic-string.h"
+#include "prefix-table.h"
 #include "smap.h"
 #include "xdp-port.h"
 #include "xdp-program.h"
@@ -37,6 +38,10 @@ netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
                  hints_choice_to_string(port->config.hints));
         smap_add(args, "busy-poll",
                  port->config.busy_poll ? "true" : "false");
+        smap_add(args, "malformed",
+                 port->config.malformed_drop ? "drop" : "userspace");
+        smap_add_format(args, "fast-path-share", "%"PRIu32,
+                        port->config.fast_path_share);
     }
     ovs_mutex_unlock(&dev->mutex);
     return 0;
@@ -113,7 +118,7 @@ add_program(const struct xdp_port *port, struct smap *status)
                         xdp_program_id(port->program));
         smap_add(status, "xdp-program-variant",
                  xdp_program_variant(port->program));
-        smap_add(status, "xdp-hints", (xdp_program_has_hints(port->program)
+        smap_add(status, "xdp-hints", (xdp_program_settings(port->program)->hints
                                         ? "on" : "off"));
     }
 }
@@ -135,6 +140,24 @@ add_busy_poll(const struct xdp_port *port, struct smap *status)
                                    ? busy_poll_status(port->queues[0])
                                    : ds_cstr(&ds)));
     ds_destroy(&ds);
+}
+
+/* Stores the state of the prefix table, and what it suffers from. */
+static void
+add_table(const struct netdev_afxdp_fast *dev, struct smap *status)
+{
+    prefix_table_get_status(dev->prefixes, status);
+    if (dev->port && dev->port->table && xdp_port_hides_tags(dev->port)) {
+        const char *name = netdev_get_name(&dev->lin.up);
+
+        smap_add_format(status, "vlan-warning", "VLAN tags may be beside the "
+                        "frames, where the program does not see them: nothing "
+                        "%sis redirected; turn that off with \"ethtool -K %s "
+                        "rxvlan off\", or \"ethtool -K DEV txvlan off\" at "
+                        "the far end of a veth",
+                        dev->port->mode == XDP_MODE_GENERIC
+                        ? "that goes by a VLAN " : "", name);
+    }
 }
 
 static void
@@ -175,8 +198,11 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
         add_program(port, status);
         add_busy_poll(port, status);
     }
+    add_table(dev, status);
     if (dev->config_error) {
         smap_add(status, "config-error", dev->config_error);
+    } else if (prefix_table_error(dev->prefixes)) {
+        smap_add(status, "config-error", prefix_table_error(dev->prefixes));
     }
     ovs_mutex_unlock(&dev->mutex);
     return error;

@@ -24,7 +24,7 @@ static const char *const hints_names[N_HINTS_CHOICES] = {
 
 static const char *const option_names[] = {
     "n_rxq", "xdp-mode", "n_rxq_desc", "n_txq_desc", "frames", "xdp-hints",
-    "busy-poll",
+    "busy-poll", "prefixes", "prefix-file", "fast-path-share", "malformed",
 };
 
 /* Returns the option value that stands for 'mode'. */
@@ -136,6 +136,19 @@ parse_bool(const struct smap *options, const char *name, bool *value)
     return NULL;
 }
 
+static char *
+parse_malformed(const struct smap *options, bool *drop)
+{
+    static const char *const words[] = { "userspace", "drop" };
+    size_t i = *drop;
+    char *error;
+
+    error = parse_word(options, "malformed", words, ARRAY_SIZE(words),
+                       "userspace or drop", &i);
+    *drop = i;
+    return error;
+}
+
 /* The default of 'frames' is what fills all rings, and less makes no sense:
  * the rings could then not be filled. */
 static char *
@@ -163,6 +176,7 @@ port_config_parse(const struct smap *options, struct port_config *config,
         .n_rxq_desc = PORT_DEFAULT_RX_DESC,
         .n_txq_desc = PORT_DEFAULT_TX_DESC,
         .hints = HINTS_AUTO,
+        .fast_path_share = 100,
     };
     error = parse_mode(options, &config->xdp_mode);
     if (!error) {
@@ -184,6 +198,13 @@ port_config_parse(const struct smap *options, struct port_config *config,
     if (!error) {
         error = parse_bool(options, "busy-poll", &config->busy_poll);
     }
+    if (!error) {
+        error = parse_malformed(options, &config->malformed_drop);
+    }
+    if (!error) {
+        error = parse_number(options, "fast-path-share", 0, 100,
+                             &config->fast_path_share);
+    }
     *errp = error;
     return !error;
 }
@@ -198,7 +219,9 @@ port_config_equal(const struct port_config *a, const struct port_config *b)
             && a->n_txq_desc == b->n_txq_desc
             && a->n_frames == b->n_frames
             && a->hints == b->hints
-            && a->busy_poll == b->busy_poll);
+            && a->busy_poll == b->busy_poll
+            && a->malformed_drop == b->malformed_drop
+            && a->fast_path_share == b->fast_path_share);
 }
 
 /* Returns a message about the first of 'options' that no afxdp-fast port has,

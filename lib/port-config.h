@@ -37,6 +37,8 @@ struct port_config {
     uint32_t n_frames;          /* Reserved a queue. */
     enum hints_choice hints;
     bool busy_poll;             /* Where it can be: see busy-poll.h. */
+    bool malformed_drop;        /* Drop malformed frames in the program. */
+    uint32_t fast_path_share;   /* Percent of the flows. */
 };
 
 /* Ring sizes.  The smallest holds two bursts; the kernel allows more than the

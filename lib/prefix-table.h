@@ -53,7 +53,7 @@ char *prefix_table_configure(struct prefix_table *, const char *prefixes,
 /* What fills the program's memory: the two slots' maps, and 'live'.  -1 while
  * no program is attached. */
 void prefix_table_set_maps(struct prefix_table *, int tables_fd,
-                           int counters_fd, int live_fd);
+                           int hits_fd, int live_fd);
 void prefix_table_set_share(struct prefix_table *, unsigned int percent);
 
 /* Once a round of the main loop.  Returns true if what status shows has
@@ -66,6 +66,9 @@ bool prefix_table_is_wanted(const struct prefix_table *);
 
 /* What is shown. */
 const struct prefix_set *prefix_table_get_set(const struct prefix_table *);
+enum prefix_source prefix_table_source(const struct prefix_table *);
+const char *prefix_source_to_string(enum prefix_source);
+bool prefix_table_is_pinned(const struct prefix_table *);
 const char *prefix_table_error(const struct prefix_table *);
 void prefix_table_get_status(const struct prefix_table *, struct smap *);
 

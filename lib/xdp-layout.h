@@ -81,6 +81,8 @@ _Static_assert(sizeof(struct xdp_hints) <= 32, "bpf_xdp_adjust_meta()");
       "verdict: dropped by a prefix entry")                                 \
     X(DROP_MALFORMED, "xdp_drop_malformed",                                 \
       "verdict: dropped, malformed, as the option malformed=drop says")     \
+    X(DROP_TAG, "xdp_drop_tag",                                             \
+      "verdict: dropped, no room to put a VLAN tag back into the frame")    \
     X(REDIRECT_BYTES, "xdp_redirect_bytes",                                 \
       "bytes redirected to other ports")                                    \
     X(HINTS_WRITTEN, "xdp_hints_written",                                   \
@@ -148,5 +150,12 @@ struct xdp_counters {
 
 _Static_assert(sizeof(struct xdp_counters) == 8 * XDP_N_COUNTERS,
                "per-CPU values are copied to userspace in units of 8 bytes");
+
+/* What the front program (bpf/tags.bpf.c) tells the one behind it about the
+ * frame at hand: the one value of a per-CPU map. */
+struct xdp_front_note {
+    __u32 tag_put_back;         /* Into the frame; the driver has it still. */
+    __u32 reserved;
+};
 
 #endif /* xdp-layout.h */

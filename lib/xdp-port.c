@@ -8,6 +8,7 @@
 
 #include "busy-poll.h"
 #include "netdev-probe.h"
+#include "netdev-tags.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
@@ -27,7 +28,7 @@ VLOG_DEFINE_THIS_MODULE(xdp_port);
 static void
 accept_hints(const struct xdp_port *port, struct xsk *xsk)
 {
-    xsk_set_cookie(xsk, (xdp_program_has_hints(port->program)
+    xsk_set_cookie(xsk, (xdp_program_settings(port->program)->hints
                          ? xdp_program_cookie(port->program) : 0));
 }
 
@@ -197,38 +198,70 @@ wants_hints(const struct xdp_port *port)
                 && port->copy_mode == XSK_ZEROCOPY));
 }
 
-/* Brings the program to wants_hints(), by putting another one in its place,
- * without a gap.  Those that receive meanwhile pass over the hints of the
- * program that is gone. */
-static int
-update_hints(struct xdp_port *port, char **errp)
+/* What the program is to do, in the mode that the port is in. */
+static struct xdp_settings
+wanted_settings(const struct xdp_port *port)
 {
-    bool hints = wants_hints(port);
+    return (struct xdp_settings) {
+        .hints = wants_hints(port),
+        .table = port->table,
+        .malformed_drop = port->config.malformed_drop,
+        .tags_hidden = (port->table
+                        && netdev_probe_may_hide_tags(port->ifname,
+                                                      port->ifindex)),
+    };
+}
+
+static bool
+settings_equal(const struct xdp_settings *a, const struct xdp_settings *b)
+{
+    return (a->hints == b->hints
+            && a->table == b->table
+            && a->malformed_drop == b->malformed_drop
+            && a->tags_hidden == b->tags_hidden);
+}
+
+/* Brings the program to wanted_settings(), by putting another one in its
+ * place, without a gap.  Those that receive meanwhile pass over the hints of
+ * the program that is gone. */
+static int
+update_program(struct xdp_port *port, char **errp)
+{
+    struct xdp_settings settings = wanted_settings(port);
     int error;
 
-    if (xdp_program_has_hints(port->program) == hints) {
+    if (settings_equal(xdp_program_settings(port->program), &settings)) {
         return 0;
     }
-    error = xdp_program_replace(port->program, hints, errp);
+    error = xdp_program_replace(port->program, &settings, errp);
     for (uint32_t i = 0; !error && i < port->n_queues; i++) {
         accept_hints(port, port->queues[i]);
     }
     return error;
 }
 
+/* Attaches the program.  One with a table takes frames in several pieces,
+ * which it can redirect though no socket takes them, where the kernel lets
+ * it (5.18). */
 static int
 attach_program(struct xdp_port *port, char **errp)
 {
-    const struct xdp_program_opts opts = {
+    struct xdp_program_opts opts = {
         .ifname = port->ifname,
         .ifindex = port->ifindex,
         .mode = attach_mode(port->mode),
         .n_queues = PORT_MAX_RXQ,
-        .hints = wants_hints(port),
+        .frags = port->table && attach_mode(port->mode) == XDP_ATTACH_NATIVE,
+        .settings = wanted_settings(port),
     };
     int error;
 
     error = xdp_program_attach(&opts, &port->program, errp);
+    if (error == EINVAL && opts.frags) {
+        free(*errp);
+        opts.frags = false;
+        error = xdp_program_attach(&opts, &port->program, errp);
+    }
     for (uint32_t i = 0; !error && i < port->n_queues; i++) {
         error = enter_queue(port, i, errp);
     }
@@ -267,7 +300,7 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
         return error;
     }
     return (port->program
-            ? update_hints(port, errp) : attach_program(port, errp));
+            ? update_program(port, errp) : attach_program(port, errp));
 }
 
 static void
@@ -349,14 +382,14 @@ resolve_n_queues(const struct xdp_port *port,
     return 0;
 }
 
-/* Puts the program and the sockets on device 'ifname' as 'config' says.  On
- * success returns 0 and stores the port in '*portp'.  On failure returns a
- * positive errno, stores NULL, and stores why in '*errp', which the caller
- * frees; the device is then as it was. */
+/* Puts the program, one with a prefix table if 'table', and the sockets on
+ * device 'ifname' as 'config' says.  On success returns 0 and stores the port
+ * in '*portp'.  On failure returns a positive errno, stores NULL, and stores
+ * why in '*errp', which the caller frees; the device is then as it was. */
 int
 xdp_port_open(const char *ifname, int ifindex, int numa_node,
-              const struct port_config *config, struct xdp_port **portp,
-              char **errp)
+              const struct port_config *config, bool table,
+              struct xdp_port **portp, char **errp)
 {
     struct xdp_port *port = xzalloc(sizeof *port);
     uint32_t n_queues;
@@ -366,6 +399,7 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
     port->ifindex = ifindex;
     port->numa_node = MAX(numa_node, 0);
     port->config = *config;
+    port->table = table;
     if (!netdev_probe_is_ethernet(ifname)) {
         *errp = xasprintf("%s is not an Ethernet device: only those can be "
                           "ports of type afxdp-fast", ifname);
@@ -412,6 +446,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     port->config = *config;
     port->config.hints = old.hints;
     port->config.busy_poll = old.busy_poll;
+    port->config.malformed_drop = old.malformed_drop;
     error = attach(port, (config->xdp_mode == old.xdp_mode
                           ? old_mode : config->xdp_mode), n_queues, errp);
     if (error) {
@@ -427,22 +462,37 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     return error;
 }
 
-/* Makes the program write hints or not, without a gap.  Returns 0, or a
- * positive errno and why in '*errp', which the caller frees; nothing has
- * changed then.  Main thread; others may receive and send meanwhile. */
+/* Brings the program to what 'config' says of it, and whether it has a prefix
+ * 'table', without a gap.  Returns 0, or a positive errno and why in '*errp',
+ * which the caller frees; nothing has changed then.  Main thread; others may
+ * receive and send meanwhile. */
 int
-xdp_port_set_hints(struct xdp_port *port, enum hints_choice hints,
-                   char **errp)
+xdp_port_set_program(struct xdp_port *port, const struct port_config *config,
+                     bool table, char **errp)
 {
-    enum hints_choice old = port->config.hints;
+    struct port_config old = port->config;
+    bool old_table = port->table;
     int error;
 
-    port->config.hints = hints;
-    error = update_hints(port, errp);
+    port->config.hints = config->hints;
+    port->config.malformed_drop = config->malformed_drop;
+    port->table = table;
+    error = update_program(port, errp);
     if (error) {
-        port->config.hints = old;
+        port->config = old;
+        port->table = old_table;
     }
     return error;
+}
+
+/* Returns true if the program may not see VLAN tags of frames.  Main
+ * thread. */
+bool
+xdp_port_hides_tags(const struct xdp_port *port)
+{
+    return (port->program
+            && xdp_program_settings(port->program)->tags_hidden
+            && !xdp_program_has_front(port->program));
 }
 
 /* Turns busy polling on or off, where it can be on.  Main thread; others may
@@ -484,8 +534,8 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
  * '*errp', which the caller frees; the port then goes on with what was in
  * force, or, should the device refuse that too, has no queues.  Only what
  * differs is touched: the number of queues changes without a gap on those
- * that stay.  Hints and busy polling are not looked at: they have functions of
- * their own, above. */
+ * that stay.  What belongs to the program, and busy polling, are not looked
+ * at: they have functions of their own, above. */
 int
 xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
                      char **errp)

@@ -27,17 +27,20 @@ struct xdp_port {
     enum xsk_copy_mode copy_mode;       /* Of all queues. */
     char *fallback_reason;      /* Why no better mode, or NULL. */
 
+    bool table;                 /* Has the program a prefix table? */
     struct xdp_program *program;
     struct xsk **queues;
     uint32_t n_queues;
 };
 
 int xdp_port_open(const char *ifname, int ifindex, int numa_node,
-                  const struct port_config *, struct xdp_port **,
+                  const struct port_config *, bool table, struct xdp_port **,
                   char **errp);
 bool xdp_port_check(const struct xdp_port *, const struct port_config *,
                     char **errp);
-int xdp_port_set_hints(struct xdp_port *, enum hints_choice, char **errp);
+int xdp_port_set_program(struct xdp_port *, const struct port_config *,
+                         bool table, char **errp);
+bool xdp_port_hides_tags(const struct xdp_port *);
 void xdp_port_set_busy_poll(struct xdp_port *, bool busy_poll);
 bool xdp_port_update_busy_poll(struct xdp_port *);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,

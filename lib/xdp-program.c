@@ -12,16 +12,16 @@
 
 #include "afxdp-fast.skel.h"
 #include "entropy.h"
+#include "frame-pool.h"
 #include "openvswitch/util.h"
 #include "openvswitch/vlog.h"
 #include "timeval.h"
 #include "util.h"
 #include "xdp-diagnose.h"
+#include "xdp-front.h"
+#include "xdp-table-maps.h"
 
 VLOG_DEFINE_THIS_MODULE(xdp_program);
-
-/* BPF_F_XDP_DEV_BOUND_ONLY (kernel 6.3), which older headers lack. */
-#define XDP_DEV_BOUND_ONLY (1U << 6)
 
 /* What must be the same in two programs for bpf_link_update() to be right.
  * The kernel accepts more than it accepts from a new link, a program bound to
@@ -33,7 +33,7 @@ struct loaded {
     struct afxdp_fast *skel;    /* Owns its file descriptors. */
     uint32_t id;
     uint64_t cookie;
-    bool hints;
+    struct xdp_settings settings;
 };
 
 struct xdp_program {
@@ -41,7 +41,10 @@ struct xdp_program {
     int ifindex;
     enum xdp_attach_mode mode;
     uint32_t n_queues;
+    bool frags;
     struct loaded current;      /* The one that runs now. */
+    struct xdp_table_fds table; /* From the first load with a table on. */
+    struct xdp_front *front;    /* In front of it, or NULL. */
     int link_fd;                /* Goes away with the process. */
 };
 
@@ -84,24 +87,52 @@ make_cookie(uint64_t *cookie)
     return error;
 }
 
-/* Gives 'skel', which is not loaded yet, the maps of 'share', or a socket map
- * of its own for 'n_queues' queues if 'share' is NULL. */
+/* Gives 'skel', which is not loaded yet, the maps that 'prog' has already, or
+ * else a socket map of the right size. */
 static int
-prepare_maps(struct afxdp_fast *skel, const struct afxdp_fast *share,
-             uint32_t n_queues)
+prepare_maps(struct afxdp_fast *skel, const struct xdp_program *prog)
 {
-    int error;
+    const struct afxdp_fast *old = prog->current.skel;
+    int counters = -1, note = -1, error = 0;
 
-    if (!share) {
-        return -bpf_map__set_max_entries(skel->maps.xsks, n_queues);
+    if (old) {
+        counters = bpf_map__fd(old->maps.counters);
+        note = bpf_map__fd(old->maps.front_note);
+        error = -bpf_map__reuse_fd(skel->maps.xsks,
+                                   bpf_map__fd(old->maps.xsks));
+    } else {
+        error = -bpf_map__set_max_entries(skel->maps.xsks, prog->n_queues);
+        if (prog->front) {
+            counters = xdp_front_counters_fd(prog->front);
+            note = xdp_front_note_fd(prog->front);
+        }
     }
-    error = -bpf_map__reuse_fd(skel->maps.xsks,
-                               bpf_map__fd(share->maps.xsks));
-    if (!error) {
-        error = -bpf_map__reuse_fd(skel->maps.counters,
-                                   bpf_map__fd(share->maps.counters));
+    if (!error && counters >= 0) {
+        error = -bpf_map__reuse_fd(skel->maps.counters, counters);
+    }
+    if (!error && note >= 0) {
+        error = -bpf_map__reuse_fd(skel->maps.front_note, note);
     }
     return error;
+}
+
+static void
+write_settings(const struct xdp_program *prog, const struct loaded *loaded)
+{
+    const struct xdp_settings *s = &loaded->settings;
+    struct afxdp_fast *skel = loaded->skel;
+
+    skel->rodata->hints_cookie = loaded->cookie;
+    skel->rodata->hints_on = s->hints;
+    skel->rodata->table_on = s->table;
+    skel->rodata->malformed_drop = s->malformed_drop;
+    skel->rodata->tags_hidden = s->tags_hidden && !prog->front;
+    skel->rodata->tags_follow = prog->mode == XDP_ATTACH_GENERIC;
+    skel->rodata->front_on = prog->front != NULL;
+    skel->rodata->frags_on = prog->frags;
+    skel->rodata->max_frame = FRAME_MAX_LEN;
+    bpf_program__set_flags(skel->progs.afxdp_fast,
+                           prog->frags ? BPF_F_XDP_HAS_FRAGS : 0);
 }
 
 static void
@@ -114,13 +145,14 @@ unload(struct loaded *loaded)
 /* Loads a program for 'prog' into '*loaded', with the maps of its current one
  * if it has one.  'prog' stays as it is. */
 static int
-load(const struct xdp_program *prog, bool hints, struct loaded *loaded)
+load(struct xdp_program *prog, const struct xdp_settings *settings,
+     struct loaded *loaded, char **errp)
 {
     struct bpf_prog_info info = { .id = 0 };
     __u32 len = sizeof info;
     int error;
 
-    loaded->hints = hints;
+    loaded->settings = *settings;
     error = make_cookie(&loaded->cookie);
     if (error) {
         return error;
@@ -130,9 +162,12 @@ load(const struct xdp_program *prog, bool hints, struct loaded *loaded)
         return errno;
     }
 
-    loaded->skel->rodata->hints_cookie = loaded->cookie;
-    loaded->skel->rodata->hints_on = hints;
-    error = prepare_maps(loaded->skel, prog->current.skel, prog->n_queues);
+    write_settings(prog, loaded);
+    error = prepare_maps(loaded->skel, prog);
+    if (!error) {
+        error = xdp_table_maps_prepare(loaded->skel, settings->table,
+                                       &prog->table, errp);
+    }
     if (!error) {
         error = -afxdp_fast__load(loaded->skel);
     }
@@ -144,20 +179,25 @@ load(const struct xdp_program *prog, bool hints, struct loaded *loaded)
         return error;
     }
     loaded->id = info.id;
+    if (settings->table) {
+        xdp_table_maps_keep(loaded->skel, &prog->table);
+    }
     return 0;
 }
 
 static int
-load_verbose(const struct xdp_program *prog, bool hints,
+load_verbose(struct xdp_program *prog, const struct xdp_settings *settings,
              struct loaded *loaded, char **errp)
 {
     long long int start = time_usec();
     int error;
 
-    error = load(prog, hints, loaded);
+    error = load(prog, settings, loaded, errp);
     if (error) {
-        *errp = xdp_diagnose_text(prog->ifname, "cannot load the XDP program",
-                                  error);
+        if (!*errp) {
+            *errp = xdp_diagnose_text(prog->ifname,
+                                      "cannot load the XDP program", error);
+        }
         return error;
     }
     VLOG_DBG("%s: loaded XDP program %"PRIu32" in %lld us",
@@ -165,10 +205,30 @@ load_verbose(const struct xdp_program *prog, bool hints,
     return 0;
 }
 
+/* Loads a front program, if the device takes one: most do not, and need
+ * none. */
+static void
+load_front(struct xdp_program *prog)
+{
+    int error = xdp_front_load(prog->ifindex, prog->frags, &prog->front);
+
+    if (error) {
+        VLOG_DBG("%s: no VLAN tags from the driver: %s", prog->ifname,
+                 ovs_strerror(error));
+    }
+}
+
 static uint32_t
 mode_flag(enum xdp_attach_mode mode)
 {
     return mode == XDP_ATTACH_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
+}
+
+/* Returns the program that the device runs first. */
+static int
+attached_fd(const struct xdp_program *prog)
+{
+    return prog->front ? xdp_front_fd(prog->front) : prog_fd(&prog->current);
 }
 
 /* Asks again for what was refused, in the older way that gives the kernel's
@@ -179,7 +239,7 @@ static void
 ask_for_words(const struct xdp_program *prog)
 {
     uint32_t flags = mode_flag(prog->mode);
-    int fd = prog_fd(&prog->current);
+    int fd = attached_fd(prog);
 
     if (!bpf_xdp_attach(prog->ifindex, fd,
                         flags | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL)) {
@@ -196,7 +256,7 @@ attach_link(struct xdp_program *prog, char **errp)
     long long int start = time_usec();
     int error;
 
-    prog->link_fd = bpf_link_create(prog_fd(&prog->current), prog->ifindex,
+    prog->link_fd = bpf_link_create(attached_fd(prog), prog->ifindex,
                                     BPF_XDP, &opts);
     if (prog->link_fd < 0) {
         error = errno;
@@ -210,6 +270,33 @@ attach_link(struct xdp_program *prog, char **errp)
     VLOG_DBG("%s: attached XDP program %"PRIu32" in %lld us",
              prog->ifname, prog->current.id, time_usec() - start);
     return 0;
+}
+
+/* Loads the first program of 'prog', with a front program where that
+ * works. */
+static int
+load_first(struct xdp_program *prog, const struct xdp_settings *settings,
+           char **errp)
+{
+    struct loaded first;
+    int error;
+
+    if (prog->mode == XDP_ATTACH_NATIVE) {
+        load_front(prog);
+    }
+    error = load_verbose(prog, settings, &first, errp);
+    if (error) {
+        return error;
+    }
+    prog->current = first;
+    if (prog->front) {
+        error = xdp_front_set_next(prog->front, prog_fd(&prog->current));
+    }
+    if (error) {
+        *errp = xdp_diagnose_text(prog->ifname, "cannot enter the XDP "
+                                  "program behind the front program", error);
+    }
+    return error;
 }
 
 /* Loads a program and attaches it to the device as 'opts' say.  From then on
@@ -226,7 +313,6 @@ xdp_program_attach(const struct xdp_program_opts *opts,
                    struct xdp_program **progp, char **errp)
 {
     struct xdp_program *prog;
-    struct loaded first;
     int error;
 
     prog = xzalloc(sizeof *prog);
@@ -234,16 +320,17 @@ xdp_program_attach(const struct xdp_program_opts *opts,
     prog->ifindex = opts->ifindex;
     prog->mode = opts->mode;
     prog->n_queues = opts->n_queues;
+    prog->frags = opts->frags;
+    prog->table = XDP_TABLE_FDS_NONE;
     prog->link_fd = -1;
 
     *errp = NULL;
     xdp_diagnose_begin();
     error = xdp_diagnose_foreign(prog->ifname, prog->ifindex, errp);
     if (!error) {
-        error = load_verbose(prog, opts->hints, &first, errp);
+        error = load_first(prog, &opts->settings, errp);
     }
     if (!error) {
-        prog->current = first;
         error = attach_link(prog, errp);
     }
     xdp_diagnose_end();
@@ -268,43 +355,50 @@ xdp_program_detach(struct xdp_program *prog)
             bpf_link_detach(prog->link_fd);
             close(prog->link_fd);
         }
+        xdp_front_unload(prog->front);
         unload(&prog->current);
+        xdp_table_maps_close(&prog->table);
         free(prog->ifname);
         free(prog);
     }
 }
 
+/* Puts 'new' in the place of the current program. */
 static int
-update_link(const struct xdp_program *prog, const struct loaded *new)
+exchange(const struct xdp_program *prog, const struct loaded *new)
 {
     LIBBPF_OPTS(bpf_link_update_opts, opts,
                 .flags = BPF_F_REPLACE,
                 .old_prog_fd = prog_fd(&prog->current));
 
+    if (prog->front) {
+        return xdp_front_set_next(prog->front, prog_fd(new));
+    }
     if (!same_class(&prog->current, new)) {
         return EINVAL;
     }
     return bpf_link_update(prog->link_fd, prog_fd(new), &opts) ? errno : 0;
 }
 
-/* Replaces the program by one with or without 'hints', without a gap: each
- * frame meets the old one or the new one.  Sockets and counters stay; the
+/* Replaces the program by one with 'settings', without a gap: each frame meets
+ * the old one or the new one.  Sockets, counters and the table stay; the
  * cookie is a new one, so that hints of the old program, which stand in front
  * of frames still under way, are not taken for the new one's.
  *
  * Returns 0, or a positive errno with a text in '*errp', for the caller to
  * free(), and then nothing has changed. */
 int
-xdp_program_replace(struct xdp_program *prog, bool hints, char **errp)
+xdp_program_replace(struct xdp_program *prog,
+                    const struct xdp_settings *settings, char **errp)
 {
     struct loaded new;
     int error;
 
     *errp = NULL;
     xdp_diagnose_begin();
-    error = load_verbose(prog, hints, &new, errp);
+    error = load_verbose(prog, settings, &new, errp);
     if (!error) {
-        error = update_link(prog, &new);
+        error = exchange(prog, &new);
         if (error) {
             *errp = xdp_diagnose_text(prog->ifname,
                                       "cannot replace the XDP program",
@@ -396,18 +490,44 @@ xdp_program_id(const struct xdp_program *prog)
     return prog->current.id;
 }
 
-/* Returns true if the program that runs now writes hints. */
-bool
-xdp_program_has_hints(const struct xdp_program *prog)
+/* Returns the settings of the program that runs now. */
+const struct xdp_settings *
+xdp_program_settings(const struct xdp_program *prog)
 {
-    return prog->current.hints;
+    return &prog->current.settings;
+}
+
+/* Returns true if VLAN tags that the driver takes out of frames are put back
+ * into them. */
+bool
+xdp_program_has_front(const struct xdp_program *prog)
+{
+    return prog->front != NULL;
+}
+
+/* Returns true if frames in several pieces of memory are taken. */
+bool
+xdp_program_has_frags(const struct xdp_program *prog)
+{
+    return prog->frags;
+}
+
+/* Returns the maps of the port's table, which are there from the first program
+ * with a table on, and stay the same until xdp_program_detach(). */
+const struct xdp_table_fds *
+xdp_program_table_fds(const struct xdp_program *prog)
+{
+    return &prog->table;
 }
 
 /* Returns which build of the program runs now, a word for 'status'. */
 const char *
 xdp_program_variant(const struct xdp_program *prog)
 {
-    return prog->current.hints ? "hints" : "plain";
+    const struct xdp_settings *s = &prog->current.settings;
+
+    return (s->table ? (s->hints ? "table,hints" : "table")
+            : s->hints ? "hints" : "plain");
 }
 
 /* Returns the mode in which the program is attached. */

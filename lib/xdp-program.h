@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "xdp-layout.h"
+#include "xdp-table-maps.h"
 
 /* XDP program of a port
  * =====================
@@ -24,9 +25,22 @@
 
 struct xdp_program;
 
+/* BPF_F_XDP_DEV_BOUND_ONLY (kernel 6.3), which older headers lack. */
+#define XDP_DEV_BOUND_ONLY (1U << 6)
+
 enum xdp_attach_mode {
     XDP_ATTACH_NATIVE,          /* In the driver. */
     XDP_ATTACH_GENERIC,         /* In the stack, on any device. */
+};
+
+/* What a program is to do: see bpf/settings.h.  A change replaces the program,
+ * without a gap. */
+struct xdp_settings {
+    bool hints;                 /* Write hints in front of frames? */
+    bool table;                 /* Look up frames in the prefix table? */
+    bool malformed_drop;        /* Drop malformed frames? */
+    bool tags_hidden;           /* May a VLAN tag be beside the frame, unless
+                                 * the front program sees it? */
 };
 
 struct xdp_program_opts {
@@ -35,13 +49,16 @@ struct xdp_program_opts {
     enum xdp_attach_mode mode;
     uint32_t n_queues;          /* Size of the socket map, at least 1.  Frames
                                  * of other queues are dropped, counted. */
-    bool hints;                 /* Write hints in front of frames? */
+    bool frags;                 /* Take frames in several pieces?  Linux 5.18
+                                 * or later. */
+    struct xdp_settings settings;
 };
 
 int xdp_program_attach(const struct xdp_program_opts *,
                        struct xdp_program **, char **errp);
 void xdp_program_detach(struct xdp_program *);
-int xdp_program_replace(struct xdp_program *, bool hints, char **errp);
+int xdp_program_replace(struct xdp_program *, const struct xdp_settings *,
+                        char **errp);
 
 int xdp_program_set_socket(struct xdp_program *, uint32_t queue, int xsk_fd);
 int xdp_program_clear_socket(struct xdp_program *, uint32_t queue);
@@ -53,7 +70,11 @@ const char *xdp_counter_description(enum xdp_counter);
 
 uint64_t xdp_program_cookie(const struct xdp_program *);
 uint32_t xdp_program_id(const struct xdp_program *);
-bool xdp_program_has_hints(const struct xdp_program *);
+const struct xdp_settings *xdp_program_settings(const struct xdp_program *);
+bool xdp_program_has_front(const struct xdp_program *);
+bool xdp_program_has_frags(const struct xdp_program *);
+const struct xdp_table_fds *xdp_program_table_fds(
+    const struct xdp_program *);
 const char *xdp_program_variant(const struct xdp_program *);
 enum xdp_attach_mode xdp_program_mode(const struct xdp_program *);
 

@@ -57,9 +57,7 @@ struct table_header {
     __u32 root_bits[TABLE_N_TRIES];
     __u32 entries;                  /* Line of entry 0. */
     __u32 n_entries;
-    __u32 counters_stride;          /* Counters of a CPU: n_entries, rounded
-                                     * up to whole lines. */
-    __u32 reserved[5];
+    __u32 reserved[6];
 };
 _Static_assert(sizeof(struct table_header) == TABLE_LINE, "line 0");
 
@@ -84,9 +82,12 @@ enum table_action {
  * with. */
 #define TABLE_N_TARGETS 1024
 
-/* 'limit' of an entry: which frames it is for. */
-#define TABLE_LIMIT_VLAN 0x1            /* VLAN id of the outer tag, 0: none. */
-#define TABLE_LIMIT_MAC 0x2             /* Destination MAC. */
+/* What an entry can be limited to, as one number: the VLAN id of the outer tag
+ * (0: none) in the upper 16 bits, below it the destination MAC, its first byte
+ * uppermost. */
+#define TABLE_VLAN_SHIFT 48
+#define TABLE_VLAN_MASK (0xffffULL << TABLE_VLAN_SHIFT)
+#define TABLE_MAC_MASK (~TABLE_VLAN_MASK)
 
 /* At most so many entries to try for one address: limited ones of the longest
  * prefix, then of shorter ones, up to the first that is not limited. */
@@ -103,17 +104,16 @@ enum table_action {
 struct table_entry {
     __u32 verdict;
     __u32 next;                     /* Index of the entry to try next where
-                                     * this one is limited to others; ~0:
-                                     * none. */
-    __u16 limit;
+                                     * this one is limited to others, or
+                                     * TABLE_NO_ENTRY. */
+    __u64 match;                    /* Takes a frame whose VLAN and MAC are */
+    __u64 mask;                     /* these, in the bits of 'mask'. */
     __u16 rewrite;
-    __u16 vlan;                     /* To match. */
-    __u8 mac[6];                    /* To match. */
     __u8 set_src[6];
     __u8 set_dst[6];
     __u16 set_vlan;                 /* Id to push or set. */
     __u16 set_tpid;                 /* Of the tag to push, in host order. */
-    __u32 reserved[7];
+    __u16 reserved[11];
 };
 _Static_assert(sizeof(struct table_entry) == TABLE_LINE, "one a line");
 
@@ -125,6 +125,9 @@ struct table_live {
     __u32 share;                    /* A flow takes the fast path if the upper
                                      * 16 bits of its hash are below this:
                                      * 0 none, 65536 all of them. */
+    __u32 counters_stride[2];       /* Counters of a CPU in each slot's
+                                     * counters: n_entries, made even, so that
+                                     * no two CPUs share a cache line. */
 };
 
 /* 'active': a number that no other load of a table in this daemon has,
@@ -146,8 +149,8 @@ struct cache4_slot {
     __u32 entry;                    /* TABLE_NO_ENTRY: nothing matches. */
     __u32 verdict;
     __u32 dst, src;                 /* As in the frame; src or 0. */
-    __u16 vlan;                     /* Or 0. */
-    __u8 mac[6];                    /* Or 0. */
+    __u32 reserved;
+    __u64 limits;                   /* VLAN and MAC, or 0. */
 };
 _Static_assert(sizeof(struct cache4_slot) == TABLE_LINE / 2, "two a line");
 
@@ -157,8 +160,7 @@ struct cache6_slot {
     __u32 verdict;
     __u32 reserved;
     __u64 dst[2], src[2];
-    __u16 vlan;
-    __u8 mac[6];
+    __u64 limits;
     __u64 reserved2;
 };
 _Static_assert(sizeof(struct cache6_slot) == TABLE_LINE, "one a line");
@@ -189,7 +191,8 @@ struct learn_page {
 
 /* Counters of one entry on one CPU.  The map of a table has
  * 'counters_stride' of them for each possible CPU, those of CPU 0 first; only
- * that CPU writes them. */
+ * that CPU writes them.  (A per-CPU map cannot be of another size in each of
+ * the two slots.) */
 struct table_counter {
     __u64 packets;
     __u64 bytes;

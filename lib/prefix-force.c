@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <config.h>
+#include "prefix-table-private.h"
+
+#include <string.h>
+
+#include "ovs-atomic.h"
+#include "prefix-generation.h"
+#include "prefix-job.h"
+#include "util.h"
+
+/* Counters. */
+
+/* Stores what 'entry' of the set in force has counted in all generations. */
+void
+prefix_force_read(const struct prefix_force *force, size_t entry,
+                  struct table_counter *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    if (force->gen) {
+        prefix_generation_read(force->gen, entry, sum);
+    }
+    if (force->base) {
+        const struct table_counter *base = &force->base[entry];
+
+        sum->packets += base->packets;
+        sum->bytes += base->bytes;
+        sum->last = MAX(sum->last, base->last);
+    }
+}
+
+/* Returns what entries of 'new' have counted in 'old', if they were there. */
+static struct table_counter *
+carry_over(const struct prefix_force *old, const struct prefix_set *new)
+{
+    struct table_counter *base = xcalloc(MAX(new->n, 1), sizeof *base);
+    size_t i = 0, j = 0;
+
+    while (old->set && i < old->set->n && j < new->n) {
+        int cmp = prefix_entry_compare(&old->set->entries[i],
+                                       &new->entries[j]);
+
+        if (!cmp) {
+            prefix_force_read(old, i, &base[j]);
+        }
+        i += cmp <= 0;
+        j += cmp >= 0;
+    }
+    return base;
+}
+
+/* The one word. */
+
+/* Puts table 'active' in force for the frames from now on. */
+static void
+write_active(struct prefix_table *table, uint32_t active)
+{
+    /* The table has to be seen before the word that points to it. */
+    atomic_thread_fence(memory_order_release);
+    *(volatile uint32_t *) &table->live->active = active;
+}
+
+/* Returns the next 'active', as no table of this daemon has had it. */
+static uint32_t
+next_active(uint32_t flags, uint32_t slot)
+{
+    static uint32_t generation;
+
+    return ++generation << TABLE_ACTIVE_SHIFT | flags | slot;
+}
+
+/* Lets the program know which share of flows takes the fast path. */
+void
+prefix_force_write_share(struct prefix_table *table)
+{
+    if (table->live) {
+        *(volatile uint32_t *) &table->live->share = ((1 << 16) * table->share
+                                                      / 100);
+    }
+}
+
+/* Frees what is in force, which no program reads any more. */
+static void
+release(struct prefix_force *force)
+{
+    prefix_generation_destroy(force->gen);
+    prefix_targets_uninit(&force->targets);
+    prefix_set_unref(force->set);
+    free(force->base);
+    memset(force, 0, sizeof *force);
+    prefix_targets_init(&force->targets);
+}
+
+/* Puts what 'job' has built in force, by one write, and keeps the counters of
+ * entries that stay.  Returns NULL, or what went wrong, which the caller
+ * frees; then nothing has changed.  Waits for the kernel, some 60 ms. */
+char *
+prefix_force_commit(struct prefix_table *table, struct prefix_job *job,
+                    enum prefix_source source)
+{
+    struct prefix_force *old = &table->force;
+    struct prefix_force new = {
+        .set = job->set,
+        .source = source,
+        .slot = old->gen ? !old->slot : 0,
+    };
+    char *error = NULL;
+
+    if (job->gen && table->live) {
+        if (prefix_generation_enter(job->gen, &table->fds, new.slot, &error)) {
+            return error;
+        }
+        new.gen = job->gen;
+        job->gen = NULL;
+        table->live->counters_stride[new.slot] =
+            prefix_generation_stride(new.gen);
+        write_active(table, next_active(job->active_flags, new.slot));
+        if (old->gen) {
+            prefix_generation_leave(&table->fds, old->slot);
+        }
+    }
+    new.base = carry_over(old, new.set);
+    prefix_targets_init(&new.targets);
+    prefix_targets_swap(&new.targets, &job->targets);
+    job->set = NULL;
+    release(old);
+    *old = new;
+    return NULL;
+}
+
+/* Puts no table in force. */
+void
+prefix_force_clear(struct prefix_table *table)
+{
+    struct prefix_force *force = &table->force;
+
+    if (table->live) {
+        write_active(table, 0);
+        if (force->gen) {
+            prefix_generation_leave(&table->fds, force->slot);
+        }
+    }
+    release(force);
+}
+
+/* The program goes: what it has counted is kept. */
+void
+prefix_force_detach(struct prefix_table *table)
+{
+    struct prefix_force *force = &table->force;
+
+    if (force->gen) {
+        struct table_counter *base = carry_over(force, force->set);
+
+        if (table->live) {
+            write_active(table, 0);
+            prefix_generation_leave(&table->fds, force->slot);
+        }
+        free(force->base);
+        force->base = base;
+        prefix_generation_destroy(force->gen);
+        force->gen = NULL;
+    }
+}
