@@ -66,8 +66,15 @@ struct prefix_entry {
  *
  * Return NULL and a valid entry for prefix_entry_uninit(), or what is wrong:
  * the member or word, its value and what is allowed; the caller frees it.
- * '*masked' is set to true where host bits were set, and have been cleared. */
+ * '*masked' is set to whether host bits were set, which have been cleared.
+ * Messages are of printable ASCII.
+ *
+ * prefix_entry_parse_key() takes what prefix_entry_format_key() makes, PREFIX
+ * or PREFIX,WORD,... with the first three words; the action is then
+ * PREFIX_USERSPACE. */
 char *prefix_entry_parse(const char *, struct prefix_entry *, bool *masked);
+char *prefix_entry_parse_key(const char *, struct prefix_entry *,
+                             bool *masked);
 char *prefix_entry_from_json(const struct json *, struct prefix_entry *,
                              bool *masked);
 void prefix_entry_clone(struct prefix_entry *, const struct prefix_entry *);
