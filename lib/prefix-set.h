@@ -31,7 +31,8 @@ struct prefix_set {
 #define PREFIX_SET_MAX (1 << 21)
 
 /* From options:prefixes, entries apart by blanks, commas inside entries only.
- * From a file's text: 'name' is for messages, 'text' need not end with a 0.
+ * An empty option is an empty set.  From a file's text: 'name' is for messages,
+ * 'text' need not end with a 0.
  * Return NULL and the set in '*setp', or what is wrong, for the caller to
  * free: "NAME:LINE: entry N: ..." for a file, "prefixes: entry N: ..." for the
  * option.  A duplicate or a contradiction names both places. */
@@ -41,7 +42,10 @@ char *prefix_set_from_text(const char *name, const char *text, size_t len,
 char *prefix_set_from_file(const char *path, struct prefix_set **setp);
 
 /* A copy of 'set', which may be NULL, with one entry more, or with the one
- * that has the key of 'entry' gone. */
+ * that has the key of 'entry' gone.  Its version is "command-" and a number
+ * that follows from the version before and the change.  Return NULL and the
+ * set in '*setp', or what is wrong, for the caller to free: the entry is there
+ * already, contradicts one that is there, or is not there. */
 char *prefix_set_with(const struct prefix_set *set,
                       const struct prefix_entry *entry,
                       struct prefix_set **setp);
@@ -52,7 +56,7 @@ char *prefix_set_without(const struct prefix_set *set,
 struct prefix_set *prefix_set_ref(const struct prefix_set *);
 void prefix_set_unref(struct prefix_set *);
 
-/* Returns the entry with the key of 'entry', or NULL. */
+/* Returns the entry with the key of 'entry', or NULL.  'set' may be NULL. */
 const struct prefix_entry *prefix_set_find(const struct prefix_set *,
                                            const struct prefix_entry *entry);
 
