@@ -17,7 +17,8 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options memory features rx tx handover busy-poll hold
+unit_all := pool rings options memory features rx tx handover busy-poll hold \
+	prefix-entry prefix-set
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
@@ -35,10 +36,15 @@ unit_ours_memory := frame-memory
 unit_ours_features := kernel-features
 unit_ours_busy-poll := busy-poll
 unit_ours_hold := napi-hold
+unit_ours_prefix-entry := prefix-entry prefix-member
+unit_ours_prefix-set := prefix-entry prefix-member prefix-set prefix-builder \
+	prefix-file text-file
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
 unit_test_pool := pool-model
+unit_test_prefix-entry := prefix-cases
+unit_test_prefix-set := prefix-cases
 unit_test_rx := fake-kernel
 unit_test_tx := fake-kernel
 unit_test_handover := fake-kernel

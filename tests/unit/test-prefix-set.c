@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* prefix-set.h: what an option and a file may be, what is said of all else,
+ * and sets of entries. */
+
+#include <config.h>
+#include "prefix-set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "openvswitch/dynamic-string.h"
+#include "openvswitch/json.h"
+#include "openvswitch/shash.h"
+#include "prefix-builder.h"
+#include "prefix-cases.h"
+#include "text-file.h"
+#include "unit.h"
+#include "util.h"
+
+static const char *cases, *example;     /* Files. */
+static char folder[] = "/tmp/test-prefix-set.XXXXXX";
+
+static void
+count(const struct prefix_entry *old OVS_UNUSED,
+       const struct prefix_entry *new OVS_UNUSED, void *n_)
+{
+    size_t *n = n_;
+
+    ++*n;
+}
+
+static size_t
+count_differences(const struct prefix_set *a, const struct prefix_set *b)
+{
+    size_t n = 0;
+
+    prefix_set_diff(a, b, count, &n);
+    return n;
+}
+
+/* Whatever a set is written as reads as the same set. */
+static void
+check_round_trip(const char *name, const struct prefix_set *set)
+{
+    char *text = prefix_set_to_text(set);
+    struct prefix_set *copy;
+    char *error = prefix_set_from_text("again", text, strlen(text), &copy);
+
+    if (error) {
+        unit_fail(OVS_SOURCE_LOCATOR, "%s: \"%s\" is wrong: %s", name, text,
+                  error);
+    } else {
+        CHECK_INT(copy->n, set->n);
+        CHECK_INT(count_differences(set, copy), 0);
+        CHECK(!strcmp(copy->version, set->version));
+        CHECK(!copy->notices);
+        prefix_set_unref(copy);
+    }
+    free(error);
+    free(text);
+}
+
+static void
+check_file(const char *name, const struct shash *test)
+{
+    const char *text = prefix_case_string(test, "file");
+    const char *wrong = prefix_case_string(test, "error");
+    const struct json *n = shash_find_data(test, "n");
+    char *copy = xmemdup(text, strlen(text));   /* Without a 0. */
+    struct prefix_set *set;
+    char *error = prefix_set_from_text("f", copy, strlen(text), &set);
+
+    free(copy);
+    if (!error) {
+        check_round_trip(name, set);
+        CHECK_INT(set->n, n ? json_integer(n) : -1);
+        prefix_set_unref(set);
+    }
+    prefix_case_check(name, "error", error, wrong);
+}
+
+static void
+files(void)
+{
+    prefix_cases_run(cases, "files", check_file);
+}
+
+/* A file of a 'version' around 'entries'. */
+#define FILE_OF(ENTRIES) "{\"version\": \"1\", \"entries\": [" ENTRIES "]}"
+#define DROP "\"prefix\": \"::/0\", \"action\": \"drop\""
+
+/* What cannot stand in JSON. */
+static const struct {
+    const char *text;
+    size_t len;                 /* 0: up to the 0. */
+    const char *error;
+} bytes[] = {
+    { "", 0, "f:1: syntax error: '{' must be here, not the end" },
+    { "\n\n ", 0, "f:3: syntax error: '{' must be here, not the end" },
+    { "{", 0, "f:1: syntax error: the name of a member in quotes must be "
+              "here, not the end" },
+    { "{\"version", 0, "f:1: unexpected end of input in quoted string" },
+    { "{\"version\"", 0, "f:1: syntax error: ':' must be here, not the "
+                         "end" },
+    { "{\"version\":", 0, "f:1: syntax error expecting value" },
+    { "{\"version\": \"1\"", 0, "f:1: syntax error: ',' or '}' must be "
+                                "here, not the end" },
+    { "{\"version\": \"1\",}", 0, "f:1: syntax error: the name of a member "
+                                  "in quotes must be here, not '}'" },
+    { "{\"version\": \"1\" \"entries\": []}", 0,
+      "f:1: syntax error expecting '}' or ','" },
+    { "{\"version\": \"1\\q\"}", 0, "f:1: bad escape \\q" },
+    { "{\"version\": \"1\\\xff\"}", 0, "f:1: bad escape \\\\xff" },
+    { "{\"version\": \"\\ud800\"}", 0,
+      "f:1: malformed escaped surrogate pair" },
+    { "{\"version\": \"\\u0000\"}", 0,
+      "f:1: null bytes not supported in quoted strings" },
+    { "{\"version\": \"1\n\"}", 0,
+      "f:1: U+000A must be escaped in quoted string" },
+    { "{\"version\": '1'}", 0, "f:1: invalid character '''" },
+    { "{\"version\": \"1\", \"entries\": [}", 0,
+      "f:1: entry 1: syntax error: an entry, which is an object, must be "
+      "here, not '}'" },
+    { "{\"version\": \"1\", \"entries\": [", 0,
+      "f:1: entry 1: syntax error: an entry, which is an object, must be "
+      "here, not the end" },
+    { "{\"version\": \"1\", \"entries\": [{" DROP "}", 0,
+      "f:1: syntax error: ',' or ']' must be here, not the end" },
+    { FILE_OF("{" DROP "},"), 0,
+      "f:1: entry 2: syntax error: an entry, which is an object, must be "
+      "here, not ']'" },
+    { FILE_OF("\n{" DROP "}\n{" DROP "}"), 0,
+      "f:3: syntax error: ',' or ']' must be here, not '{'" },
+    { FILE_OF("{" DROP "\n,}"), 0,
+      "f:2: entry 1: syntax error parsing object expecting string" },
+    { FILE_OF("{" DROP ",\n\"vlan\": 01}"), 0,
+      "f:2: entry 1: leading zeros not allowed" },
+    { FILE_OF("{" DROP ",\n\"vlan\": nil}"), 0,
+      "f:2: entry 1: invalid keyword 'nil'" },
+    { FILE_OF("{" DROP ", \"vlan\": [}]"), 0,
+      "f:1: entry 1: syntax error expecting value" },
+    { FILE_OF("{" DROP), 0, "f:1: entry 1: syntax error expecting '}' or "
+                            "','" },
+    { FILE_OF("{" DROP ", \"comment\": \"\xc3(\"}"), 0,
+      "f:1: entry 1: comment=\\xc3(: must be at most 1024 characters of "
+      "UTF-8, none of them a control character" },
+    { FILE_OF("{" DROP ", \"comment\": \"\\udc00\"}"), 0,
+      "f:1: entry 1: comment=\\xed\\xb0\\x80: must be at most 1024 "
+      "characters of UTF-8, none of them a control character" },
+    { FILE_OF("") "x", 0, "f:1: syntax error: nothing more must be here, not "
+                          "'x'" },
+    { FILE_OF("") "\n" FILE_OF(""), 0,
+      "f:2: syntax error: nothing more must be here, not '{'" },
+    { "\xef\xbb\xbf{}", 0, "f:1: a byte order mark; must be UTF-8 without "
+                           "one" },
+    { "\xff\xfe{", 0, "f:1: syntax error: '{' must be here, not '\\xff'" },
+    { "{\n\"version\": 1\0, ", 17, "f:2: a byte of 0; must be text" },
+    { FILE_OF("") "\0", sizeof FILE_OF(""), "f:1: a byte of 0; must be "
+                                            "text" },
+};
+
+static void
+wrong_bytes(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(bytes); i++) {
+        size_t len = bytes[i].len ? bytes[i].len : strlen(bytes[i].text);
+        char *copy = xmemdup(bytes[i].text, MAX(len, 1));
+        struct prefix_set *set;
+        char *error = prefix_set_from_text("f", copy, len, &set);
+
+        if (!error) {
+            prefix_set_unref(set);
+        }
+        prefix_case_check(bytes[i].text, "error", error, bytes[i].error);
+        free(copy);
+    }
+}
+
+/* Checks that a file of 'head', n times 's' and 'tail' is refused with
+ * 'expected'. */
+static void
+check_repeated(const char *head, const char *s, size_t n, const char *tail,
+               const char *expected)
+{
+    struct ds ds = DS_EMPTY_INITIALIZER;
+    struct prefix_set *set;
+    char *error;
+
+    ds_put_cstr(&ds, head);
+    for (size_t i = 0; i < n; i++) {
+        ds_put_cstr(&ds, s);
+    }
+    ds_put_cstr(&ds, tail);
+    error = prefix_set_from_text("f", ds_cstr(&ds), ds.length, &set);
+    if (!error) {
+        prefix_set_unref(set);
+    }
+    prefix_case_check(s, "error", error, expected);
+    ds_destroy(&ds);
+}
+
+static void
+large_values(void)
+{
+    const char *entry = "{\"version\": \"1\", \"entries\": [\n{";
+    const char *too_long = "f:2: entry 1: too long; must be at most 16384 "
+                           "bytes";
+
+    check_repeated(entry, "\"a\":{", 10000000, "", too_long);
+    check_repeated("{\"version\": \"1\", \"entries\": [\n{\"a\":", "[", 2000, "",
+                   "f:2: entry 1: input exceeds maximum nesting depth 1000");
+    check_repeated(entry, "x", 10000000, "", too_long);
+    check_repeated("{\"version\": \"1\", \"entries\": [\n{\"comment\": \"",
+                   "\n", 10000000, "", too_long);
+    check_repeated("{\"version\": \"", "v", 129, "\"}",
+                   "f:1: version=vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv"
+                   "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv"
+                   "...: must be 1 to 128 characters of printable ASCII");
+    check_repeated("{\"version\": \"", "v", 128, "\"}",
+                   "f:1: entries: missing; must be an array, of no entries "
+                   "perhaps");
+    check_repeated("{\"version\": \"", "v", 10000000, "\"}",
+                   "f:1: too long; must be at most 16384 bytes");
+    check_repeated("{", "\"", 3, "",
+                   "f:1: unexpected end of input in quoted string");
+    check_repeated("", "{", 10000000, "",
+                   "f:1: syntax error: the name of a member in quotes must "
+                   "be here, not '{'");
+    /* The longest comment, escaped, in an entry that is just short enough. */
+    check_repeated("{\"version\": \"1\", \"comment\": \"",
+                   "\\ud83d\\ude00", 1024, "\"}",
+                   "f:1: entries: missing; must be an array, of no entries "
+                   "perhaps");
+}
+
+static void
+too_many(void)
+{
+    struct prefix_entry e;
+    struct prefix_builder b;
+    char *error = NULL;
+
+    memset(&e, 0, sizeof e);
+    prefix_builder_init(&b, "f");
+    while (!error && b.n <= PREFIX_SET_MAX) {
+        error = prefix_builder_add(&b, &e, false);
+    }
+    CHECK_INT(b.n, PREFIX_SET_MAX);
+    prefix_case_check("too many", "error", error,
+                      "too many entries; must be at most 2097152");
+    prefix_builder_destroy(&b);
+}
+
+static struct prefix_set *
+from_option(const char *option)
+{
+    struct prefix_set *set = NULL;
+
+    prefix_case_check(option, "error", prefix_set_from_option(option, &set),
+                      NULL);
+    return set;
+}
+
+static void
+options(void)
+{
+    static const char *const wrong[][2] = {
+        { "::/0=drop x", "prefixes: entry 2: x: must be "
+                         "PREFIX=ACTION[:PORT][,WORD...]" },
+        { "::/0=drop 10.0.0.0/8=pass", "prefixes: entry 2: action=pass: must "
+          "be redirect, drop, host or userspace" },
+        { "10.0.0.1/8=drop ::/0=drop 10.0.0.0/8=drop",
+          "prefixes: entry 3: 10.0.0.0/8=drop is there already: entry 1" },
+        { "::/0=drop,vlan=3 10.0.0.0/8=redirect:a ::/0=host,vlan=3 "
+          "10.0.0.0/8=redirect:b",
+          "prefixes: entry 3: ::/0=host,vlan=3 contradicts "
+          "::/0=drop,vlan=3: entry 1" },
+        { "::/0=drop ::/0=drop ::/0=drop",
+          "prefixes: entry 2: ::/0=drop is there already: entry 1" },
+    };
+    struct prefix_set *set = from_option(" \t10.1.2.3/8=drop\n::/0=host  ");
+
+    if (set) {
+        CHECK_INT(set->n, 2);
+        CHECK_INT(set->entries[1].number, 2);
+        prefix_case_check("notices", "it", xstrdup(set->notices),
+                          "prefixes: entry 1: host bits were set and are "
+                          "cleared: 10.0.0.0/8\n");
+        check_round_trip("option", set);
+        prefix_set_unref(set);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        char *error = prefix_set_from_option(wrong[i][0], &set);
+
+        if (!error) {
+            prefix_set_unref(set);
+        }
+        prefix_case_check(wrong[i][0], "error", error, wrong[i][1]);
+    }
+}
+
+/* Versions are kept on disk, so they have to be the same for ever. */
+static void
+versions(void)
+{
+    struct prefix_set *none = from_option("");
+    struct prefix_set *one = from_option("::/0=drop");
+    struct prefix_set *with, *without;
+
+    prefix_case_check("none", "version", xstrdup(none->version),
+                      "option-811c9dc5");
+    prefix_case_check("one", "version", xstrdup(one->version),
+                      "option-559a3acc");
+    CHECK(!prefix_set_with(none, one->entries, &with));
+    CHECK(!strncmp(with->version, "command-", 8));
+    CHECK(!prefix_set_without(with, one->entries, &without));
+    CHECK(!strncmp(without->version, "command-", 8));
+    CHECK(strcmp(with->version, without->version));
+    CHECK_INT(none->n, 0);
+    CHECK_INT(without->n, 0);
+    check_round_trip("none", none);
+    check_round_trip("with", with);
+    prefix_set_unref(none);
+    prefix_set_unref(one);
+    prefix_set_unref(with);
+    prefix_set_unref(without);
+}
+
+static void
+many_notices(void)
+{
+    struct ds ds = DS_EMPTY_INITIALIZER;
+    struct prefix_set *set;
+    size_t n_lines = 0;
+
+    for (int i = 0; i < 30; i++) {
+        ds_put_format(&ds, "10.%d.0.1/16=drop ", i);
+    }
+    set = from_option(ds_cstr(&ds));
+    for (const char *p = set->notices; *p; p++) {
+        n_lines += *p == '\n';
+    }
+    CHECK_INT(n_lines, 21);
+    CHECK(strstr(set->notices, "cleared: 10.19.0.0/16\n... and 10 more "
+                               "like these\n"));
+    prefix_set_unref(set);
+    ds_destroy(&ds);
+}
+
+/* Sets against a model: an array that says of each of 64 keys which of three
+ * actions it has, or none. */
+
+#define N_KEYS 64
+
+struct model {
+    unsigned char action[N_KEYS];       /* 0: not there. */
+};
+
+static void
+make_entry(unsigned int key, unsigned int action, struct prefix_entry *e)
+{
+    static const char *const actions[] = { "drop", "host", "redirect:a" };
+    char *s = xasprintf(key & 1 ? "10.%u.0.0/16=%s%s"
+                                : "2001:db8:%x::/48=%s%s",
+                        key >> 2, actions[action - 1], key & 2 ? ",src" : "");
+    bool masked;
+
+    prefix_case_check(s, "error", prefix_entry_parse(s, e, &masked), NULL);
+    free(s);
+}
+
+/* Checks that there is in 'set' what 'model' says. */
+static void
+check_set(const struct prefix_set *set, const struct model *model)
+{
+    size_t n = 0;
+
+    for (unsigned int key = 0; key < N_KEYS; key++) {
+        const struct prefix_entry *found;
+        struct prefix_entry e;
+
+        make_entry(key, MAX(model->action[key], 1), &e);
+        found = prefix_set_find(set, &e);
+        CHECK_INT(found != NULL, model->action[key] != 0);
+        CHECK(!found || prefix_entry_same_action(found, &e));
+        n += found != NULL;
+        prefix_entry_uninit(&e);
+    }
+    CHECK_INT(set ? set->n : 0, n);
+    for (size_t i = 1; i < n; i++) {
+        CHECK(prefix_entry_compare(&set->entries[i - 1],
+                                   &set->entries[i]) < 0);
+    }
+}
+
+static const char *
+change_set(struct prefix_set **set, struct model *model,
+           unsigned int key, unsigned int action, bool add)
+{
+    unsigned int had = model->action[key];
+    struct prefix_set *new = NULL;
+    struct prefix_entry e;
+    const char *expected;
+    char *error;
+
+    make_entry(key, action, &e);
+    if (add) {
+        error = prefix_set_with(*set, &e, &new);
+        expected = !had ? NULL : had == action ? "is there already"
+                   : "must be deleted first";
+    } else {
+        error = prefix_set_without(*set, &e, &new);
+        expected = had ? NULL : "no such entry";
+    }
+    prefix_entry_uninit(&e);
+    if (error) {
+        if (!expected || !strstr(error, expected)) {
+            unit_fail(OVS_SOURCE_LOCATOR, "\"%s\", not \"%s\"", error,
+                      expected ? expected : "(null)");
+        }
+        free(error);
+    } else {
+        CHECK(!expected);
+        prefix_set_unref(*set);
+        *set = new;
+        model->action[key] = add ? action : 0;
+    }
+    return expected;
+}
+
+static void
+random_changes(void)
+{
+    struct unit_random r = { .state = 4711 };
+    struct prefix_set *set = NULL;
+    struct model model = { { 0 } };
+
+    for (int i = 0; i < 3000 && !unit_has_failed(); i++) {
+        struct prefix_set *old = prefix_set_ref(set);
+        struct model before = model;
+        size_t n_changed = 0;
+
+        for (int j = 0; j < 3; j++) {
+            change_set(&set, &model, unit_random(&r, N_KEYS),
+                       1 + unit_random(&r, 3), unit_random(&r, 2));
+        }
+        for (int key = 0; key < N_KEYS; key++) {
+            n_changed += model.action[key] != before.action[key];
+        }
+        CHECK_INT(count_differences(old, set), n_changed);
+        CHECK_INT(count_differences(set, old), n_changed);
+        if (i % 100 == 0) {
+            check_set(set, &model);
+            check_set(old, &before);
+        }
+        prefix_set_unref(old);
+    }
+    check_round_trip("random", set);
+    prefix_set_unref(set);
+}
+
+static void
+note_difference(const struct prefix_entry *old,
+                const struct prefix_entry *new, void *ds)
+{
+    if (old) {
+        ds_put_char(ds, '-');
+        prefix_entry_format(old, ds);
+    }
+    if (new) {
+        ds_put_char(ds, '+');
+        prefix_entry_format(new, ds);
+    }
+    ds_put_char(ds, ' ');
+}
+
+static void
+differences(void)
+{
+    struct prefix_set *a = from_option("10.0.0.0/8=drop 10.0.0.0/9=drop "
+                                       "::/0=drop");
+    struct prefix_set *b = from_option("10.0.0.0/8=host 10.0.0.0/8=drop,src "
+                                       "::/0=drop");
+    struct ds ds = DS_EMPTY_INITIALIZER;
+
+    prefix_set_diff(a, b, note_difference, &ds);
+    prefix_case_check("both", "difference", ds_steal_cstr(&ds),
+                      "+10.0.0.0/8=drop,src -10.0.0.0/8=drop+10.0.0.0/8=host "
+                      "-10.0.0.0/9=drop ");
+    prefix_set_diff(NULL, b, note_difference, &ds);
+    prefix_case_check("new", "difference", ds_steal_cstr(&ds),
+                      "+10.0.0.0/8=drop,src +10.0.0.0/8=host +::/0=drop ");
+    CHECK_INT(count_differences(a, NULL), 3);
+    CHECK_INT(count_differences(NULL, NULL), 0);
+    prefix_set_unref(a);
+    prefix_set_unref(b);
+}
+
+/* Files. */
+
+/* Checks that 'path' is refused, with 'expected' behind its name. */
+static void
+check_unreadable(const char *path, const char *expected)
+{
+    char *message = xasprintf("%s: %s", path, expected);
+    struct prefix_set *set;
+    char *error = prefix_set_from_file(path, &set);
+
+    if (!error) {
+        prefix_set_unref(set);
+    }
+    prefix_case_check(path, "error", error, message);
+    free(message);
+}
+
+static void
+unreadable_files(void)
+{
+    char *fifo = xasprintf("%s/fifo", folder);
+
+    CHECK(!mkfifo(fifo, 0600));
+    check_unreadable(fifo, "must be a regular file, not a pipe");
+    unlink(fifo);
+    free(fifo);
+    check_unreadable(folder, "must be a regular file, not a directory");
+    check_unreadable("/dev/zero", "must be a regular file, not a device");
+    check_unreadable("/does/not/exist", "cannot be opened: No such file or "
+                                        "directory");
+    check_unreadable("", "cannot be opened: No such file or directory");
+}
+
+/* Files in /proc say that they are empty, and are not. */
+static void
+sizeless_file(void)
+{
+    struct prefix_set *set;
+
+    prefix_case_check("/proc", "error",
+                      prefix_set_from_file("/proc/self/status", &set),
+                      "/proc/self/status:1: syntax error: '{' must be here, "
+                      "not 'N'");
+}
+
+static void
+write_file(const char *path, const char *s, size_t len)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    CHECK(fd >= 0 && write(fd, s, len) == len);
+    close(fd);
+}
+
+static void
+sizes_of_files(void)
+{
+    static char content[10000];
+    char *path = xasprintf("%s/file", folder);
+    static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 9999, 10000 };
+
+    memset(content, 'x', sizeof content);
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        for (size_t max = sizes[i] ? sizes[i] - 1 : 0; max < sizes[i] + 2;
+             max++) {
+            size_t len;
+            char *text, *error;
+
+            write_file(path, content, sizes[i]);
+            error = text_file_read(path, max, &text, &len);
+            CHECK_INT(error != NULL, max < sizes[i]);
+            if (error) {
+                CHECK(!text && strstr(error, "too large; must be at most"));
+            } else {
+                CHECK_INT(len, sizes[i]);
+                CHECK(!memcmp(text, content, len));
+            }
+            free(error);
+            free(text);
+        }
+    }
+    unlink(path);
+    free(path);
+}
+
+static void
+example_file(void)
+{
+    struct prefix_set *set;
+    char *error = prefix_set_from_file(example, &set);
+
+    if (!error) {
+        CHECK(set->n > 5 && !set->notices);
+        check_round_trip("example", set);
+        prefix_set_unref(set);
+    }
+    prefix_case_check(example, "error", error, NULL);
+}
+
+int
+main(int argc, char *argv[])
+{
+    set_program_name(argv[0]);
+    if (argc != 3) {
+        ovs_fatal(0, "usage: %s CASES EXAMPLE", argv[0]);
+    }
+    cases = argv[1];
+    example = argv[2];
+    if (!mkdtemp(folder)) {
+        ovs_fatal(errno, "%s", folder);
+    }
+
+    unit_run("files are what they say, or wrong for one reason", files);
+    unit_run("bytes that are no JSON are refused", wrong_bytes);
+    unit_run("large values are refused early", large_values);
+    unit_run("there are two million entries at most", too_many);
+    unit_run("options are what they say, or wrong for one reason", options);
+    unit_run("versions follow from what is set", versions);
+    unit_run("of many notices there are twenty", many_notices);
+    unit_run("sets have what was added and not deleted", random_changes);
+    unit_run("differences are in order", differences);
+    unit_run("files that cannot be read are named", unreadable_files);
+    unit_run("files that do not tell their size are read", sizeless_file);
+    unit_run("files are read whole, up to the limit", sizes_of_files);
+    unit_run("the example is right", example_file);
+    rmdir(folder);
+    return unit_exit_status();
+}
