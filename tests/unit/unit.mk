@@ -18,7 +18,8 @@ unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
 unit_all := pool rings options memory features rx tx handover busy-poll hold \
-	prefix-entry prefix-set
+	prefix-entry prefix-set \
+	prefix-trie prefix-reference
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
@@ -39,12 +40,16 @@ unit_ours_hold := napi-hold
 unit_ours_prefix-entry := prefix-entry prefix-member
 unit_ours_prefix-set := prefix-entry prefix-member prefix-set prefix-builder \
 	prefix-file text-file
+unit_ours_prefix-trie := prefix-trie prefix-entry
+unit_ours_prefix-reference := prefix-trie prefix-entry
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
 unit_test_pool := pool-model
 unit_test_prefix-entry := prefix-cases
 unit_test_prefix-set := prefix-cases
+unit_test_prefix-trie := prefix-model prefix-random
+unit_test_prefix-reference := prefix-model prefix-random
 unit_test_rx := fake-kernel
 unit_test_tx := fake-kernel
 unit_test_handover := fake-kernel
