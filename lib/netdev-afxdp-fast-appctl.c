@@ -1,116 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Commands of the daemon's control socket: afxdp-fast/show, /memory and
- * /features. */
+/* Commands of the daemon's control socket: afxdp-fast/memory and
+ * afxdp-fast/features; and the registration of all commands. */
 
 #include <config.h>
 #include "netdev-afxdp-fast-private.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <numa.h>
 #include <sys/utsname.h>
 
+#include "appctl-command.h"
 #include "kernel-features.h"
-#include "netdev.h"
-#include "netdev-provider.h"
 #include "openvswitch/dynamic-string.h"
-#include "smap.h"
-#include "unixctl.h"
+#include "openvswitch/json.h"
+#include "prefix-appctl.h"
 #include "util.h"
-#include "xdp-port.h"
-#include "xdp-program.h"
 
 /* Traffic moves frames while they are counted.  So many tries, a millisecond
  * apart, to find all of them at once. */
 #define COUNT_TRIES 20
-
-/* afxdp-fast/show. */
-
-static void
-put_counter(struct ds *ds, const char *name, uint64_t value)
-{
-    if (value) {
-        ds_put_format(ds, "    %s: %"PRIu64"\n", name, value);
-    }
-}
-
-static void
-show_queue(const struct xsk *xsk, struct ds *ds)
-{
-    uint64_t counters[XSK_N_COUNTERS];
-    uint32_t n_rx, n_tx;
-
-    atomic_read_relaxed(CONST_CAST(atomic_uint32_t *, &xsk->user.n_rx),
-                        &n_rx);
-    atomic_read_relaxed(CONST_CAST(atomic_uint32_t *, &xsk->user.n_tx),
-                        &n_tx);
-    ds_put_format(ds, "  queue %"PRIu32": zone %"PRIu32", frames reserved "
-                  "%"PRIu32", in rx rings %"PRIu32", in tx rings %"PRIu32"\n",
-                  xsk->queue, xsk->zone->id, xsk->user.n_reserved, n_rx,
-                  n_tx);
-    xsk_get_counters(xsk, counters);
-    for (size_t i = 0; i < XSK_N_COUNTERS; i++) {
-        put_counter(ds, xsk_counter_name(i), counters[i]);
-    }
-}
-
-static void
-show_port(const struct netdev_afxdp_fast *dev, struct ds *ds)
-{
-    const struct netdev *netdev = &dev->lin.up;
-    const struct xdp_port *port = dev->port;
-    struct smap status = SMAP_INITIALIZER(&status);
-    const struct smap_node **nodes;
-
-    ds_put_format(ds, "%s:\n", netdev_get_name(netdev));
-    netdev_afxdp_fast_get_status(netdev, &status);
-    nodes = smap_sort(&status);
-    for (size_t i = 0; i < smap_count(&status); i++) {
-        ds_put_format(ds, "  %s: %s\n", nodes[i]->key, nodes[i]->value);
-    }
-    free(nodes);
-    smap_destroy(&status);
-
-    if (port && port->program) {
-        uint64_t counters[XDP_N_COUNTERS];
-
-        ds_put_cstr(ds, "  program:\n");
-        xdp_program_read_counters(port->program, counters);
-        for (size_t i = 0; i < XDP_N_COUNTERS; i++) {
-            put_counter(ds, xdp_counter_name(i), counters[i]);
-        }
-    }
-    for (uint32_t i = 0; port && i < port->n_queues; i++) {
-        show_queue(port->queues[i], ds);
-    }
-}
-
-static void
-appctl_show(struct unixctl_conn *conn, int argc, const char *argv[],
-            void *aux OVS_UNUSED)
-{
-    struct netdev_afxdp_fast *dev = NULL;
-    struct ds ds = DS_EMPTY_INITIALIZER;
-    bool found = argc == 1;
-
-    while ((dev = netdev_afxdp_fast_next(dev)) != NULL) {
-        if (argc == 1 || !strcmp(netdev_get_name(&dev->lin.up), argv[1])) {
-            show_port(dev, &ds);
-            found = true;
-        }
-    }
-    if (found) {
-        unixctl_command_reply(conn, ds_cstr(&ds));
-    } else {
-        ds_put_format(&ds, "%s: no such afxdp-fast port; there are", argv[1]);
-        while ((dev = netdev_afxdp_fast_next(dev)) != NULL) {
-            ds_put_format(&ds, " %s", netdev_get_name(&dev->lin.up));
-        }
-        unixctl_command_reply_error(conn, ds_cstr(&ds));
-    }
-    ds_destroy(&ds);
-}
 
 /* afxdp-fast/memory. */
 
@@ -149,55 +58,126 @@ show_zone(struct frame_zone *zone, struct ds *ds)
                   frame_usage_is_accounted(&u) ? "yes" : "no");
 }
 
-static void
-appctl_memory(struct unixctl_conn *conn, int argc OVS_UNUSED,
-              const char *argv[] OVS_UNUSED, void *aux OVS_UNUSED)
+static struct json *
+zone_to_json(struct frame_zone *zone)
 {
-    struct ds ds = DS_EMPTY_INITIALIZER;
+    struct json *json = json_object_create();
+    struct frame_usage u;
+
+    get_settled_usage(zone, &u);
+    json_put_integer(json, "zone", zone->id);
+    json_put_integer(json, "bytes", zone->memory.size);
+    json_put_text(json, "pages",
+                  frame_memory_kind_to_string(zone->memory.kind));
+    json_put_integer(json, "numa_node", zone->numa_node);
+    json_put_integer(json, "queues", u.n_users);
+    json_put_integer(json, "frames", u.total);
+    json_put_integer(json, "reserved", u.reserved);
+    json_put_integer(json, "free", u.list);
+    json_put_integer(json, "thread_caches", u.caches);
+    json_put_integer(json, "fill_and_rx_rings", u.rx);
+    json_put_integer(json, "tx_and_completion_rings", u.tx);
+    json_put_integer(json, "held_by_ovs", u.held);
+    json_put_bool(json, "accounted", frame_usage_is_accounted(&u));
+    return json;
+}
+
+static void
+show_memory(struct appctl_asker asker, int argc OVS_UNUSED,
+            const char *argv[] OVS_UNUSED)
+{
     struct frame_zone *zone = NULL;
 
-    while ((zone = frame_zone_next(zone)) != NULL) {
-        show_zone(zone, &ds);
+    if (asker.json) {
+        struct json *object = json_object_create();
+        struct json *zones = json_array_create_empty();
+
+        while ((zone = frame_zone_next(zone)) != NULL) {
+            json_array_add(zones, zone_to_json(zone));
+        }
+        json_object_put(object, "zones", zones);
+        appctl_reply_json(asker, object);
+    } else {
+        struct ds ds = DS_EMPTY_INITIALIZER;
+
+        while ((zone = frame_zone_next(zone)) != NULL) {
+            show_zone(zone, &ds);
+        }
+        appctl_reply(asker, ds.length ? ds_cstr(&ds) : "no zones\n");
+        ds_destroy(&ds);
     }
-    unixctl_command_reply(conn, ds.length ? ds_cstr(&ds) : "no zones\n");
-    ds_destroy(&ds);
 }
 
 /* afxdp-fast/features. */
 
-static void
-appctl_features(struct unixctl_conn *conn, int argc OVS_UNUSED,
-                const char *argv[] OVS_UNUSED, void *aux OVS_UNUSED)
+static int
+count_numa_nodes(void)
 {
-    struct ds lacks = DS_EMPTY_INITIALIZER;
-    struct ds ds = DS_EMPTY_INITIALIZER;
-    struct utsname kernel;
+    return numa_available() < 0 ? 1 : numa_num_configured_nodes();
+}
 
-    uname(&kernel);
-    ds_put_format(&ds, "kernel: %s\n", kernel.release);
+static void
+show_features_json(struct appctl_asker asker, const char *kernel,
+                   const char *lacks)
+{
+    struct json *object = json_object_create();
+
+    json_put_text(object, "kernel", kernel);
+    json_put_text(object, "ovs", VERSION);
+    json_put_text(object, "libbpf", libbpf_version_string());
+    json_put_integer(object, "xdp_layout", XDP_LAYOUT_VERSION);
+    json_put_integer(object, "numa_nodes", count_numa_nodes());
+    json_put_integer(object, "max_frame", FRAME_MAX_LEN);
+    json_object_put(object, "xdp_modes", json_array_create_3(
+        json_string_create("native-with-zerocopy"),
+        json_string_create("native"), json_string_create("generic")));
+    json_put_text(object, "kernel_lacks", lacks);
+    appctl_reply_json(asker, object);
+}
+
+static void
+show_features_text(struct appctl_asker asker, const char *kernel,
+                   const char *lacks)
+{
+    struct ds ds = DS_EMPTY_INITIALIZER;
+
+    ds_put_format(&ds, "kernel: %s\n", kernel);
     ds_put_format(&ds, "ovs: %s\n", VERSION);
     ds_put_format(&ds, "libbpf: %s\n", libbpf_version_string());
     ds_put_format(&ds, "xdp-layout: %d\n", XDP_LAYOUT_VERSION);
-    ds_put_format(&ds, "numa-nodes: %d\n",
-                  numa_available() < 0 ? 1 : numa_num_configured_nodes());
+    ds_put_format(&ds, "numa-nodes: %d\n", count_numa_nodes());
     ds_put_format(&ds, "max-frame: %d\n", (int) FRAME_MAX_LEN);
     ds_put_cstr(&ds, "xdp-modes: native-with-zerocopy native generic\n");
-    kernel_features_format_lacks(&lacks, ", ");
-    ds_put_format(&ds, "kernel-lacks: %s\n",
-                  lacks.length ? ds_cstr(&lacks) : "nothing");
-    unixctl_command_reply(conn, ds_cstr(&ds));
-    ds_destroy(&lacks);
+    ds_put_format(&ds, "kernel-lacks: %s\n", lacks ? lacks : "nothing");
+    appctl_reply(asker, ds_cstr(&ds));
     ds_destroy(&ds);
+}
+
+static void
+show_features(struct appctl_asker asker, int argc OVS_UNUSED,
+              const char *argv[] OVS_UNUSED)
+{
+    struct ds lacks = DS_EMPTY_INITIALIZER;
+    struct utsname kernel;
+
+    uname(&kernel);
+    kernel_features_format_lacks(&lacks, ", ");
+    (asker.json ? show_features_json : show_features_text)(
+        asker, kernel.release, lacks.length ? ds_cstr(&lacks) : NULL);
+    ds_destroy(&lacks);
 }
 
 /* Registers the commands.  Main thread, once. */
 void
 netdev_afxdp_fast_appctl_init(void)
 {
-    unixctl_command_register("afxdp-fast/show", "[port]", 0, 1, appctl_show,
-                             NULL);
-    unixctl_command_register("afxdp-fast/memory", "", 0, 0, appctl_memory,
-                             NULL);
-    unixctl_command_register("afxdp-fast/features", "", 0, 0,
-                             appctl_features, NULL);
+    static const struct appctl_command commands[] = {
+        { "afxdp-fast/show", "[PORT]", 0, 1, netdev_afxdp_fast_show },
+        { "afxdp-fast/stats", "[PORT]", 0, 1, netdev_afxdp_fast_stats },
+        { "afxdp-fast/memory", "", 0, 0, show_memory },
+        { "afxdp-fast/features", "", 0, 0, show_features },
+    };
+
+    appctl_commands_register(commands, ARRAY_SIZE(commands));
+    prefix_appctl_init();
 }

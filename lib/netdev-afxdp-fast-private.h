@@ -6,8 +6,10 @@
 /* What the parts of the netdev class share:
  *     netdev-afxdp-fast.c         options, reconfiguration, packets
  *     netdev-afxdp-fast-status.c  status and statistics
- *     netdev-afxdp-fast-appctl.c  commands of the control socket */
+ *     netdev-afxdp-fast-show.c    commands of the control socket: of ports,
+ *     netdev-afxdp-fast-appctl.c  and others */
 
+#include "appctl-command.h"
 #include "openvswitch/list.h"
 #include "ovs-compat.h"
 #include "packets.h"
@@ -41,6 +43,9 @@ struct netdev_afxdp_fast {
     bool config_pending;                /* 'requested' waits for its turn. */
     char *config_error;                 /* Of the last options, or NULL. */
     int requested_n_txq;
+
+    /* Main thread only. */
+    struct prefix_table *prefixes;      /* Never NULL. */
 };
 
 struct netdev_afxdp_fast *netdev_afxdp_fast_cast(const struct netdev *);
@@ -53,5 +58,7 @@ int netdev_afxdp_fast_get_stats(const struct netdev *, struct netdev_stats *);
 int netdev_afxdp_fast_get_custom_stats(const struct netdev *,
                                        struct netdev_custom_stats *);
 void netdev_afxdp_fast_appctl_init(void);
+appctl_command_func netdev_afxdp_fast_show;
+appctl_command_func netdev_afxdp_fast_stats;
 
 #endif /* netdev-afxdp-fast-private.h */

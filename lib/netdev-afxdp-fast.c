@@ -15,6 +15,7 @@
 #include "openvswitch/poll-loop.h"
 #include "openvswitch/vlog.h"
 #include "packets.h"
+#include "prefix-check.h"
 #include "prefix-job.h"
 #include "prefix-table.h"
 #include "smap.h"
@@ -418,6 +419,10 @@ afxdp_fast_wait(const struct netdev_class *class)
 {
     netdev_linux_class.wait(class);
     run_tables();
+    if (prefix_check_run()) {
+        poll_immediate_wake();
+    }
+    prefix_check_wait();
     if (napi_holds_are_waiting() || busy_poll_is_in_use()) {
         if (time_msec() >= busy_poll_next) {
             look_after_busy_poll();

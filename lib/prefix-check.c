@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Command of the control socket: afxdp-fast/prefix-check.  How it is read, and
+ * by whom; prefix-report.c says what comes of it. */
+
+#include <config.h>
+#include "prefix-check.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "netdev-afxdp-fast-private.h"
+#include "openvswitch/list.h"
+#include "openvswitch/poll-loop.h"
+#include "ovs-atomic.h"
+#include "ovs-thread.h"
+#include "prefix-report.h"
+#include "prefix-show.h"
+#include "prefix-table.h"
+#include "seq.h"
+#include "util.h"
+
+/* A file that is read in a thread, or waits for that. */
+struct check_job {
+    struct ovs_list node;               /* In 'jobs'. */
+    struct appctl_asker asker;
+    char *port;
+    unsigned int limit;
+
+    pthread_t thread;
+    bool started;
+    atomic_bool done;                   /* Written by the thread, after the
+                                         * following. */
+    char *path;
+    struct prefix_set *set;
+    char *error;
+};
+
+/* The first one is being read. */
+static struct ovs_list jobs = OVS_LIST_INITIALIZER(&jobs);
+
+/* Changes when a thread is done. */
+static struct seq *done_seq;
+
+/* Answers what came of the file; the port may be gone meanwhile. */
+static void
+answer(struct appctl_asker asker, const char *port, unsigned int limit,
+       const char *path, const struct prefix_set *set, const char *error)
+{
+    const struct netdev_afxdp_fast *dev = appctl_find_port(asker, port);
+
+    if (!dev) {
+        return;
+    }
+    if (error) {
+        appctl_reply_error(asker, error);
+    } else {
+        prefix_report(asker, port, dev->prefixes, path, set, limit);
+    }
+}
+
+static void *
+read_file(void *job_)
+{
+    struct check_job *job = job_;
+
+    job->error = prefix_set_from_file(job->path, &job->set);
+    atomic_store_explicit(&job->done, true, memory_order_release);
+    seq_change(done_seq);
+    return NULL;
+}
+
+static void
+start_first_job(void)
+{
+    if (!ovs_list_is_empty(&jobs)) {
+        struct check_job *job = CONTAINER_OF(ovs_list_front(&jobs),
+                                             struct check_job, node);
+
+        if (!job->started) {
+            job->started = true;
+            job->thread = ovs_thread_create("prefix_check", read_file, job);
+        }
+    }
+}
+
+static void
+add_job(struct appctl_asker asker, const char *port, const char *path,
+        unsigned int limit)
+{
+    struct check_job *job = xzalloc(sizeof *job);
+
+    if (!done_seq) {
+        done_seq = seq_create();
+    }
+    job->asker = asker;
+    job->port = xstrdup(port);
+    job->path = xstrdup(path);
+    job->limit = limit;
+    atomic_init(&job->done, false);
+    ovs_list_push_back(&jobs, &job->node);
+    start_first_job();
+}
+
+static void
+finish_job(struct check_job *job)
+{
+    xpthread_join(job->thread, NULL);
+    answer(job->asker, job->port, job->limit, job->path, job->set,
+           job->error);
+    if (!job->error) {
+        prefix_set_unref(job->set);
+    }
+    ovs_list_remove(&job->node);
+    free(job->error);
+    free(job->path);
+    free(job->port);
+    free(job);
+}
+
+bool
+prefix_check_run(void)
+{
+    struct check_job *job;
+    bool done;
+
+    if (ovs_list_is_empty(&jobs)) {
+        return false;
+    }
+    job = CONTAINER_OF(ovs_list_front(&jobs), struct check_job, node);
+    atomic_read_explicit(&job->done, &done, memory_order_acquire);
+    if (done) {
+        finish_job(job);
+        start_first_job();
+    }
+    return done;
+}
+
+void
+prefix_check_wait(void)
+{
+    if (!ovs_list_is_empty(&jobs)) {
+        struct check_job *job = CONTAINER_OF(ovs_list_front(&jobs),
+                                             struct check_job, node);
+        uint64_t seqno = seq_read(done_seq);
+        bool done;
+
+        atomic_read_explicit(&job->done, &done, memory_order_acquire);
+        if (done) {
+            poll_immediate_wake();
+        } else {
+            seq_wait(done_seq, seqno);
+        }
+    }
+}
+
+void
+prefix_check(struct appctl_asker asker, int argc, const char *argv[])
+{
+    unsigned int limit = PREFIX_SHOW_LIMIT;
+    const char *path = argv[2];
+    struct stat s;
+
+    if (!appctl_find_port(asker, argv[1])) {
+        return;
+    }
+    if (argc > 3) {
+        const char *value = appctl_arg_value(argv[3], "limit");
+
+        if (!value) {
+            char *error = xasprintf("%s: must be limit=N", argv[3]);
+
+            appctl_reply_error(asker, error);
+            free(error);
+            return;
+        }
+        if (!appctl_parse_number(asker, "limit", value, PREFIX_SET_MAX,
+                                 &limit)) {
+            return;
+        }
+    }
+    if (path[0] != '/') {
+        char *error = xasprintf("%s: must be an absolute path", path);
+
+        appctl_reply_error(asker, error);
+        free(error);
+    } else if (!stat(path, &s) && s.st_size > PREFIX_CHECK_AT_ONCE) {
+        add_job(asker, argv[1], path, limit);
+    } else {
+        struct prefix_set *set;
+        char *error = prefix_set_from_file(path, &set);
+
+        answer(asker, argv[1], limit, path, set, error);
+        if (!error) {
+            prefix_set_unref(set);
+        }
+        free(error);
+    }
+}
