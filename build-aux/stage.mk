@@ -29,24 +29,26 @@ vswitchd_ovs_vswitchd_LDADD = lib/libafxdpfast.a $(afxdp_fast_ovs_libs)
 lib/libafxdpfast.a: $(afxdp_fast_objects)
 	$(AM_V_AR)rm -f $@ && $(AR) cr $@ $^
 
-# The tool that puts back what a killed daemon has left.
-afxdp_fast_restore := utilities/afxdp-fast-restore
-$(afxdp_fast_restore).o: $(afxdp_fast_top)/$(afxdp_fast_restore).c
+# The tools: the one that puts back what a killed daemon has left, and the one
+# for the daemon's control socket.  Each takes what it needs of our library.
+afxdp_fast_tools := utilities/afxdp-fast-restore utilities/ovs-afxdp-fast
+afxdp_fast_tool_objects := $(afxdp_fast_tools:%=%.o)
+$(afxdp_fast_tool_objects): %.o: $(afxdp_fast_top)/%.c
 	$(AM_V_CC)$(COMPILE) -MT $@ -MD -MP -MF $(@:.o=.d) -c -o $@ $<
--include $(afxdp_fast_restore).d
-$(afxdp_fast_restore): $(afxdp_fast_restore).o lib/libafxdpfast.a lib/libopenvswitch.la
+-include $(afxdp_fast_tools:%=%.d)
+$(afxdp_fast_tools): %: %.o lib/libafxdpfast.a lib/libopenvswitch.la
 	$(AM_V_CCLD)$(LINK) $^ $(LIBS)
-all-am: $(afxdp_fast_restore)
+all-am: $(afxdp_fast_tools)
 
 # The programs in bpf/NAME.bpf.c, each embedded in the daemon as a libbpf
 # skeleton, lib/NAME.skel.h.
-afxdp_fast_bpf := afxdp-fast tags
+afxdp_fast_bpf := afxdp-fast guard tags
 afxdp_fast_skeletons := $(afxdp_fast_bpf:%=lib/%.skel.h)
 
 # The order-only prerequisites must exist before the first compilation; after
 # it, the dependency files say which object needs which header.
 afxdp_fast_generated = $(BUILT_SOURCES) config.h $(afxdp_fast_skeletons)
-$(afxdp_fast_objects) $(afxdp_fast_restore).o: | $(afxdp_fast_generated)
+$(afxdp_fast_objects) $(afxdp_fast_tool_objects): | $(afxdp_fast_generated)
 -include $(afxdp_fast_names:%=lib/$(DEPDIR)/%.Po)
 
 # The system's <asm/types.h> is in the directory of the host's architecture on
