@@ -19,7 +19,7 @@ struct {
     __type(key, __u32);
     __type(value, struct table_live);
     __uint(max_entries, 1);
-    __uint(map_flags, BPF_F_MMAPABLE | BPF_F_RDONLY_PROG);
+    __uint(map_flags, BPF_F_MMAPABLE);
 } live SEC(".maps");
 
 /* Tables, of any size. */
@@ -28,7 +28,7 @@ struct table_map {
     __type(key, __u32);
     __uint(value_size, sizeof(struct table_line));
     __uint(max_entries, 1);
-    __uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE | BPF_F_RDONLY_PROG);
+    __uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
 };
 
 /* Key: slot.  Value: table.  Userspace fills the slot that is not in force. */

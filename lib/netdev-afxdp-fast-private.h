@@ -45,7 +45,6 @@ struct netdev_afxdp_fast {
     int requested_n_txq;
 
     /* Main thread only. */
-    struct prefix_table *prefixes;      /* Never NULL. */
 };
 
 struct netdev_afxdp_fast *netdev_afxdp_fast_cast(const struct netdev *);

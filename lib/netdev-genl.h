@@ -14,6 +14,9 @@ struct ofpbuf;
 
 enum {
     NETDEV_CMD_DEV_GET = 1,
+    NETDEV_CMD_DEV_ADD_NTF = 2,         /* Of the multicast group "mgmt", as */
+    NETDEV_CMD_DEV_DEL_NTF = 3,         /* are the two that follow. */
+    NETDEV_CMD_DEV_CHANGE_NTF = 4,
     NETDEV_CMD_QUEUE_GET = 10,          /* Linux 6.8. */
     NETDEV_CMD_NAPI_GET = 11,           /* Linux 6.8. */
     NETDEV_CMD_NAPI_SET = 14,           /* Linux 6.13. */

@@ -12,7 +12,9 @@
  * (Linux 6.3), which Debian 12's headers lack. */
 enum {
     NETDEV_XDP_BASIC = 1 << 0,          /* Native mode. */
+    NETDEV_XDP_NDO_XMIT = 1 << 2,       /* Takes redirected frames, */
     NETDEV_XDP_XSK_ZEROCOPY = 1 << 3,
+    NETDEV_XDP_NDO_XMIT_SG = 1 << 6,    /* also those with frags. */
 };
 
 bool netdev_probe_is_ethernet(const char *ifname);

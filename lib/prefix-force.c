@@ -80,16 +80,36 @@ prefix_force_write_share(struct prefix_table *table)
     }
 }
 
-/* Frees what is in force, which no program reads any more. */
+/* Frees what is in force, which no program reads any more, but for its
+ * targets. */
 static void
 release(struct prefix_force *force)
 {
     prefix_generation_destroy(force->gen);
-    prefix_targets_uninit(&force->targets);
     prefix_set_unref(force->set);
     free(force->base);
-    memset(force, 0, sizeof *force);
-    prefix_targets_init(&force->targets);
+    force->gen = NULL;
+    force->set = NULL;
+    force->base = NULL;
+}
+
+/* Lets the program use what 'job' has built, and nothing else. */
+static char *
+switch_to(struct prefix_table *table, const struct prefix_job *job,
+          uint32_t slot)
+{
+    const struct prefix_force *old = &table->force;
+    char *error = NULL;
+
+    if (!prefix_generation_enter(job->gen, &table->fds, slot, &error)) {
+        table->live->counters_stride[slot] =
+            prefix_generation_stride(job->gen);
+        write_active(table, next_active(job->active_flags, slot));
+        if (old->gen) {
+            prefix_generation_leave(&table->fds, old->slot);
+        }
+    }
+    return error;
 }
 
 /* Puts what 'job' has built in force, by one write, and keeps the counters of
@@ -99,33 +119,31 @@ char *
 prefix_force_commit(struct prefix_table *table, struct prefix_job *job,
                     enum prefix_source source)
 {
-    struct prefix_force *old = &table->force;
-    struct prefix_force new = {
-        .set = job->set,
-        .source = source,
-        .slot = old->gen ? !old->slot : 0,
-    };
-    char *error = NULL;
+    struct prefix_force *force = &table->force;
+    uint32_t slot = force->gen ? !force->slot : 0;
+    struct table_counter *base;
+    bool has_program = job->gen && table->live;
 
-    if (job->gen && table->live) {
-        if (prefix_generation_enter(job->gen, &table->fds, new.slot, &error)) {
+    if (has_program) {
+        char *error = switch_to(table, job, slot);
+
+        if (error) {
             return error;
         }
-        new.gen = job->gen;
-        job->gen = NULL;
-        table->live->counters_stride[new.slot] =
-            prefix_generation_stride(new.gen);
-        write_active(table, next_active(job->active_flags, new.slot));
-        if (old->gen) {
-            prefix_generation_leave(&table->fds, old->slot);
-        }
     }
-    new.base = carry_over(old, new.set);
-    prefix_targets_init(&new.targets);
-    prefix_targets_swap(&new.targets, &job->targets);
+    base = carry_over(force, job->set);
+    release(force);
+    force->set = job->set;
     job->set = NULL;
-    release(old);
-    *old = new;
+    force->source = source;
+    force->base = base;
+    if (has_program) {
+        force->gen = job->gen;
+        job->gen = NULL;
+        force->slot = slot;
+    }
+    /* The job gives back the targets of before. */
+    prefix_targets_swap(&force->targets, &job->targets);
     return NULL;
 }
 
@@ -142,6 +160,8 @@ prefix_force_clear(struct prefix_table *table)
         }
     }
     release(force);
+    prefix_targets_uninit(&force->targets);
+    prefix_targets_init(&force->targets);
 }
 
 /* The program goes: what it has counted is kept. */

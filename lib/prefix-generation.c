@@ -14,8 +14,7 @@
 #include "util.h"
 
 /* Flags of the inner maps, as in bpf/table-maps.h: the kernel compares. */
-#define TABLE_FLAGS (BPF_F_INNER_MAP | BPF_F_MMAPABLE | BPF_F_RDONLY_PROG)
-#define HITS_FLAGS (BPF_F_INNER_MAP | BPF_F_MMAPABLE)
+#define ARRAY_FLAGS (BPF_F_INNER_MAP | BPF_F_MMAPABLE)
 
 struct prefix_generation {
     int table_fd, hits_fd;
@@ -30,9 +29,9 @@ struct prefix_generation {
 /* Makes an array map of 'n' values of 'value_size' bytes and returns it, or a
  * negative errno. */
 static int
-create_array(const char *name, size_t n, size_t value_size, uint32_t flags)
+create_array(const char *name, size_t n, size_t value_size)
 {
-    LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+    LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = ARRAY_FLAGS);
     int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t),
                             value_size, n, &opts);
 
@@ -76,12 +75,12 @@ create_maps(struct prefix_generation *gen, const struct prefix_blob *blob)
     int error;
 
     gen->table_fd = create_array("prefix_table", gen->n_lines,
-                                 sizeof(struct table_line), TABLE_FLAGS);
+                                 sizeof(struct table_line));
     if (gen->table_fd < 0) {
         return -gen->table_fd;
     }
     gen->hits_fd = create_array("prefix_hits", n_hits,
-                                sizeof(struct table_counter), HITS_FLAGS);
+                                sizeof(struct table_counter));
     if (gen->hits_fd < 0) {
         return -gen->hits_fd;
     }

@@ -183,8 +183,8 @@ get_header(const struct table_line *lines)
 static const struct table_entry *
 get_entry(const struct table_line *lines, uint32_t i)
 {
-    return ((const struct table_entry *)
-            &lines[get_header(lines)->entries + i]);
+    return ALIGNED_CAST(const struct table_entry *,
+                        &lines[get_header(lines)->entries + i]);
 }
 
 static struct table_entry *
@@ -240,7 +240,7 @@ link_entries(const struct trie *trie, struct table_line *lines,
     for (size_t i = end; i-- > first; ) {
         struct table_entry *e = get_entry_rw(lines, i);
 
-        e->next = e->limit ? rest : TABLE_NO_ENTRY;
+        e->next = e->mask ? rest : TABLE_NO_ENTRY;
         rest = i;
     }
     return (chain_length(lines, first) > TABLE_MAX_CHAIN
@@ -345,6 +345,18 @@ entry_verdict(const struct prefix_entry *e,
             | v.target << TABLE_VERDICT_TARGET_SHIFT);
 }
 
+/* As in 'match' of an entry. */
+static uint64_t
+mac_to_u64(const uint8_t mac[6])
+{
+    uint64_t u = 0;
+
+    for (int i = 0; i < 6; i++) {
+        u = u << 8 | mac[i];
+    }
+    return u;
+}
+
 /* Fills in all of '*te' but 'next', and adds to '*active_flags'. */
 static void
 fill_entry(const struct prefix_entry *e, uint32_t verdict,
@@ -356,13 +368,13 @@ fill_entry(const struct prefix_entry *e, uint32_t verdict,
     }
     if (e->key.has_vlan) {
         *active_flags |= TABLE_ACTIVE_VLAN;
-        te->limit |= TABLE_LIMIT_VLAN;
-        te->vlan = e->key.vlan;
+        te->match |= (uint64_t) e->key.vlan << TABLE_VLAN_SHIFT;
+        te->mask |= TABLE_VLAN_MASK;
     }
     if (e->key.has_mac) {
         *active_flags |= TABLE_ACTIVE_MAC;
-        te->limit |= TABLE_LIMIT_MAC;
-        memcpy(te->mac, e->key.mac, sizeof te->mac);
+        te->match |= mac_to_u64(e->key.mac);
+        te->mask |= TABLE_MAC_MASK;
     }
     if (verdict & TABLE_VERDICT_REWRITE) {
         te->rewrite = e->rewrite;
@@ -470,23 +482,18 @@ trie_lookup(const struct table_line *lines, enum table_trie trie,
     return word ? word & ~TABLE_LEAF : TABLE_NO_ENTRY;
 }
 
-static bool
-entry_matches(const struct table_entry *e, const struct prefix_query *query)
-{
-    return ((!(e->limit & TABLE_LIMIT_VLAN) || e->vlan == query->vlan)
-            && (!(e->limit & TABLE_LIMIT_MAC)
-                || !memcmp(e->mac, query->mac, sizeof e->mac)));
-}
-
 /* Returns the first entry that is for 'query', from entry 'i' on. */
 static uint32_t
 chain_lookup(const struct table_line *lines, uint32_t i,
              const struct prefix_query *query)
 {
+    uint64_t limits = ((uint64_t) query->vlan << TABLE_VLAN_SHIFT
+                       | mac_to_u64(query->mac));
+
     while (i != TABLE_NO_ENTRY) {
         const struct table_entry *e = get_entry(lines, i);
 
-        if (entry_matches(e, query)) {
+        if (!((e->match ^ limits) & e->mask)) {
             return i;
         }
         i = e->next;

@@ -8,7 +8,7 @@
 
 #include "prefix-set.h"
 #include "prefix-trie.h"
-#include "unit.h"
+#include "unit-random.h"
 
 struct prefix_random_opts {
     size_t n_ipv4, n_ipv6;      /* Entries; a few less where two were drawn

@@ -506,9 +506,8 @@ verdicts(void)
     redirect("t2", PREFIX_REDIRECT, &te);
     CHECK_INT(te.verdict, TABLE_REDIRECT | TABLE_VERDICT_REWRITE
                           | 2 << TABLE_VERDICT_TARGET_SHIFT);
-    CHECK_INT(te.limit, TABLE_LIMIT_VLAN | TABLE_LIMIT_MAC);
-    CHECK_INT(te.vlan, 4094);
-    CHECK(!te.mac[0] && te.mac[5] == 0xaa);
+    CHECK_INT(te.match, 4094ULL << 48 | 0xaa);
+    CHECK_INT(te.mask, UINT64_MAX);
     CHECK_INT(te.rewrite, TABLE_SET_DST_MAC | TABLE_PUSH_VLAN);
     CHECK_INT(te.set_src[0], 0x11);
     CHECK_INT(te.set_dst[5], 0x22);

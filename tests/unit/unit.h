@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "unit-random.h"
+
 /* Checks that 'COND' holds. */
 #define CHECK(COND) unit_check(COND, OVS_SOURCE_LOCATOR, #COND)
 
@@ -30,20 +32,5 @@ bool unit_check_int(int64_t value, int64_t expected, const char *where,
 void unit_fail(const char *where, const char *format, ...)
     OVS_PRINTF_FORMAT(2, 3);
 bool unit_has_failed(void);
-
-/* A random number generator (xorshift64*): fast, and one a thread. */
-struct unit_random {
-    uint64_t state;             /* Not 0. */
-};
-
-/* Returns a random number below 'n'. */
-static inline uint32_t
-unit_random(struct unit_random *r, uint32_t n)
-{
-    r->state ^= r->state >> 12;
-    r->state ^= r->state << 25;
-    r->state ^= r->state >> 27;
-    return ((r->state * 0x2545f4914f6cdd1dULL >> 32) * n) >> 32;
-}
 
 #endif /* unit.h */
