@@ -210,7 +210,7 @@ check_invariants(const struct outcome *o, size_t len)
           && !o->counted[XDP_C_DROP_NO_SOCKET], "verdict miscounted");
     CHECK(o->counted[XDP_C_HINTS_WRITTEN] == 1
           && !o->counted[XDP_C_HINTS_NO_ROOM], "hints miscounted");
-    for (int i = XDP_C_PARSE_NOT_IP; i < XDP_N_COUNTERS; i++) {
+    for (int i = XDP_C_NOT_IP; i < XDP_N_COUNTERS; i++) {
         n_parse += o->counted[i];
     }
     CHECK(n_parse <= 1, "%llu parse counters",

@@ -48,7 +48,7 @@ static const struct fixture {
     { "two 802.1Q tags around IPv6 are stepped over", "eth tag tag ip6 tcp",
       L4, 22, 62, NO_COUNTER },
     { "three tags are one too many", "eth stag tag tag ip4 udp",
-      NOTHING, 0, 0, XDP_C_PARSE_VLAN_DEPTH },
+      NOTHING, 0, 0, XDP_C_VLAN_DEPTH },
     { "a tag that is cut off is malformed", "eth tag cut=16",
       NOTHING, 0, 0, XDP_C_MALFORMED_L2 },
     { "a second tag that is cut off is malformed", "eth stag tag cut=20",
@@ -80,13 +80,13 @@ static const struct fixture {
       L3, 14, 0, XDP_C_PARSE_FRAGMENT },
 
     { "ARP has no hash", "eth arp pay=18",
-      NOTHING, 0, 0, XDP_C_PARSE_NOT_IP },
+      NOTHING, 0, 0, XDP_C_NOT_IP },
     { "ARP behind a tag has no hash", "eth tag arp",
-      NOTHING, 0, 0, XDP_C_PARSE_NOT_IP },
+      NOTHING, 0, 0, XDP_C_NOT_IP },
     { "an unknown Ethertype has no hash", "eth pay=46",
-      NOTHING, 0, 0, XDP_C_PARSE_NOT_IP },
+      NOTHING, 0, 0, XDP_C_NOT_IP },
     { "a bare Ethernet header has no hash", "eth",
-      NOTHING, 0, 0, XDP_C_PARSE_NOT_IP },
+      NOTHING, 0, 0, XDP_C_NOT_IP },
 
     { "IPv4 with an IHL of 4 is malformed", "eth ip4 tcp set=0:0x44",
       NOTHING, 0, 0, XDP_C_MALFORMED_IPV4 },
@@ -141,7 +141,7 @@ test_frames(const struct program *program)
               o.hints.flags, fx->flags);
         CHECK(o.hints.l3_ofs == fx->l3_ofs, "l3_ofs %u", o.hints.l3_ofs);
         CHECK(o.hints.l4_ofs == fx->l4_ofs, "l4_ofs %u", o.hints.l4_ofs);
-        for (int c = XDP_C_PARSE_NOT_IP; c < XDP_N_COUNTERS; c++) {
+        for (int c = XDP_C_NOT_IP; c < XDP_N_COUNTERS; c++) {
             CHECK(o.counted[c] == (c == (int) fx->counter),
                   "counter %d counted %llu", c,
                   (unsigned long long) o.counted[c]);
