@@ -27,6 +27,12 @@ VLOG_DEFINE_THIS_MODULE(xdp_targets);
 #define MIN_BACKOFF 1000
 #define MAX_BACKOFF 60000
 
+/* A veth takes redirected frames where its other end has NAPI on, which comes
+ * with GRO. */
+#define PEER_TEXT                                                       \
+    "the other end of %s takes no redirected frames: run "              \
+    "\"ethtool -K PEER gro on\" at the other end"
+
 /* Linux 2.6.17; of the kernel's headers, which cannot be had beside
  * <net/if.h>. */
 #ifndef IFF_LOWER_UP
@@ -83,17 +89,16 @@ is_cleared(uint32_t index)
 
 /* What to tell of a target that looks ready and does not take frames. */
 static char *
-failure_text(const struct target *t, const struct target_device *device)
+failure_text(const struct target *t, const struct target_device *device,
+             long long int now)
 {
     if (device->veth && (t->error == ENXIO || t->error == EOPNOTSUPP)) {
-        return xasprintf("the other end of %s takes no redirected frames: run "
-                         "\"ethtool -K PEER gro on\" at the other end",
-                         t->name);
+        return xasprintf(PEER_TEXT, t->name);
     }
     return xasprintf("%s has not taken redirected frames (%s); it is tried "
                      "again within %lld s", t->name,
                      t->error ? ovs_strerror(t->error) : "no error",
-                     (t->backoff + 999) / 1000);
+                     MAX(t->retry_at - now, 1000) / 1000);
 }
 
 /* Returns why the port's device cannot be a target, or NULL if it can. */
@@ -118,8 +123,7 @@ device_why_not(const char *name, const struct target_device *device)
     } else if (device->features_known
                && !(device->features & NETDEV_XDP_NDO_XMIT)) {
         return device->veth
-            ? xasprintf("the other end of %s takes no redirected frames: run "
-                        "\"ethtool -K PEER gro on\" at the other end", name)
+            ? xasprintf(PEER_TEXT, name)
             : xasprintf("%s takes no redirected frames, says its driver "
                         "(no ndo-xmit in its xdp-features)", name);
     }
@@ -261,7 +265,7 @@ target_look(uint32_t index)
         target_back_off(t, now);
     }
     if (!reason && (failed || now < t->retry_at)) {
-        reason = failure_text(t, &device);
+        reason = failure_text(t, &device, now);
     }
     target_set(index, reason);
 }
