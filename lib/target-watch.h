@@ -10,6 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of linux/if.h, which does not go with net/if.h. */
+#ifndef IFF_LOWER_UP
+#define IFF_LOWER_UP 0x10000
+#endif
+
 struct target_device {
     char name[IFNAMSIZ];
     unsigned int flags;         /* IFF_*, IFF_LOWER_UP among them. */

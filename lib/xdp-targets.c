@@ -33,12 +33,6 @@ VLOG_DEFINE_THIS_MODULE(xdp_targets);
     "the other end of %s takes no redirected frames: run "              \
     "\"ethtool -K PEER gro on\" at the other end"
 
-/* Linux 2.6.17; of the kernel's headers, which cannot be had beside
- * <net/if.h>. */
-#ifndef IFF_LOWER_UP
-#define IFF_LOWER_UP 0x10000
-#endif
-
 struct target {
     char *name;                 /* NULL: not in use. */
     unsigned int n_refs;
@@ -260,7 +254,7 @@ target_look(uint32_t index)
     if (reason) {
         t->retry_at = 0;
     } else if (failed && changed) {
-        t->retry_at = now;      /* That is why, say its MTU. */
+        t->retry_at = now + 1;  /* That is why, say its MTU. */
     } else if (failed) {
         target_back_off(t, now);
     }

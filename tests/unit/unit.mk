@@ -17,9 +17,7 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options memory features rx tx handover busy-poll hold \
-	prefix-entry prefix-set \
-	prefix-trie prefix-reference
+unit_all := pool rings options memory features rx tx handover busy-poll hold targets
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
@@ -37,11 +35,7 @@ unit_ours_memory := frame-memory
 unit_ours_features := kernel-features
 unit_ours_busy-poll := busy-poll
 unit_ours_hold := napi-hold
-unit_ours_prefix-entry := prefix-entry prefix-member
-unit_ours_prefix-set := prefix-entry prefix-member prefix-set prefix-builder \
-	prefix-file text-file
-unit_ours_prefix-trie := prefix-trie prefix-entry
-unit_ours_prefix-reference := prefix-trie prefix-entry
+unit_ours_targets := xdp-targets
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
@@ -64,6 +58,7 @@ unit_wrap_tx := $(unit_wrap_rx)
 unit_wrap_handover := $(unit_wrap_rx)
 unit_wrap_memory := memfd_create
 unit_wrap_features := setsockopt madvise
+unit_wrap_targets := time_msec bpf_map_update_elem bpf_map_delete_elem
 unit_wrap_busy-poll := getsockopt setsockopt uname
 
 unit_libs = lib/.libs/libopenvswitch.a \
