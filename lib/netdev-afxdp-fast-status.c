@@ -116,6 +116,10 @@ add_program(const struct xdp_port *port, struct smap *status)
     if (port->program) {
         smap_add_format(status, "xdp-program-id", "%"PRIu32,
                         xdp_program_id(port->program));
+        if (xdp_program_has_front(port->program)) {
+            smap_add_format(status, "xdp-program-behind-id", "%"PRIu32,
+                            xdp_program_port_id(port->program));
+        }
         smap_add(status, "xdp-program-variant",
                  xdp_program_variant(port->program));
         smap_add(status, "xdp-hints", (xdp_program_settings(port->program)->hints

@@ -64,6 +64,17 @@ xdp_front_fd(const struct xdp_front *front)
     return bpf_program__fd(front->skel->progs.afxdp_fast_tags);
 }
 
+/* Returns the kernel's id of the program, 0 if it does not tell. */
+uint32_t
+xdp_front_id(const struct xdp_front *front)
+{
+    struct bpf_prog_info info = { .id = 0 };
+    __u32 len = sizeof info;
+
+    return (bpf_obj_get_info_by_fd(xdp_front_fd(front), &info, &len)
+            ? 0 : info.id);
+}
+
 /* Return the maps that the program behind has to share: its counters, and
  * what it is told about each frame. */
 int

@@ -8,12 +8,14 @@
  * program.  Main thread. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct xdp_front;
 
 int xdp_front_load(int ifindex, bool frags, struct xdp_front **);
 void xdp_front_unload(struct xdp_front *);
 int xdp_front_fd(const struct xdp_front *);
+uint32_t xdp_front_id(const struct xdp_front *);
 int xdp_front_counters_fd(const struct xdp_front *);
 int xdp_front_note_fd(const struct xdp_front *);
 int xdp_front_set_next(struct xdp_front *, int prog_fd);

@@ -363,6 +363,17 @@ xdp_program_detach(struct xdp_program *prog)
     }
 }
 
+/* Returns true if the link holds on to no device any more. */
+static bool
+link_is_dead(const struct xdp_program *prog)
+{
+    struct bpf_link_info info = { .id = 0 };
+    __u32 len = sizeof info;
+
+    return (bpf_obj_get_info_by_fd(prog->link_fd, &info, &len)
+            || !info.xdp.ifindex);
+}
+
 /* Puts 'new' in the place of the current program. */
 static int
 exchange(const struct xdp_program *prog, const struct loaded *new)
@@ -372,7 +383,8 @@ exchange(const struct xdp_program *prog, const struct loaded *new)
                 .old_prog_fd = prog_fd(&prog->current));
 
     if (prog->front) {
-        return xdp_front_set_next(prog->front, prog_fd(new));
+        return (link_is_dead(prog)
+                ? ENOLINK : xdp_front_set_next(prog->front, prog_fd(new)));
     }
     if (!same_class(&prog->current, new)) {
         return EINVAL;
@@ -483,9 +495,17 @@ xdp_program_cookie(const struct xdp_program *prog)
     return prog->current.cookie;
 }
 
-/* Returns the kernel's id of the program that runs now. */
+/* Returns the kernel's id of the program that the device runs: the front
+ * program, where there is one. */
 uint32_t
 xdp_program_id(const struct xdp_program *prog)
+{
+    return prog->front ? xdp_front_id(prog->front) : prog->current.id;
+}
+
+/* Returns the kernel's id of the port's program, which replacing changes. */
+uint32_t
+xdp_program_port_id(const struct xdp_program *prog)
 {
     return prog->current.id;
 }

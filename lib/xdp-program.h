@@ -70,6 +70,7 @@ const char *xdp_counter_description(enum xdp_counter);
 
 uint64_t xdp_program_cookie(const struct xdp_program *);
 uint32_t xdp_program_id(const struct xdp_program *);
+uint32_t xdp_program_port_id(const struct xdp_program *);
 const struct xdp_settings *xdp_program_settings(const struct xdp_program *);
 bool xdp_program_has_front(const struct xdp_program *);
 bool xdp_program_has_frags(const struct xdp_program *);

@@ -56,10 +56,18 @@ attach(const char *device, enum xdp_attach_mode mode,
         .ifindex = if_nametoindex(device),
         .mode = mode,
         .n_queues = N_QUEUES,
-        .hints = true,
+        .settings = { .hints = true },
     };
 
     return xdp_program_attach(&opts, program, err);
+}
+
+static int
+replace(struct xdp_program *program, bool hints, char **err)
+{
+    const struct xdp_settings settings = { .hints = hints };
+
+    return xdp_program_replace(program, &settings, err);
 }
 
 /* Attaches to DEVICE.  If that fails, so does the suite. */
@@ -319,19 +327,19 @@ test_replace(void)
     test_begin("a program is replaced in place, with a new cookie");
     program = attach_ok(XDP_ATTACH_NATIVE);
     cookie = xdp_program_cookie(program);
-    id = xdp_program_id(program);
+    id = xdp_program_port_id(program);
     for (int i = 0; i < 4; i++) {
         bool hints = i % 2;
 
-        CHECK(!xdp_program_replace(program, hints, &err), "%s", err);
+        CHECK(!replace(program, hints, &err), "%s", err);
         CHECK(xdp_program_cookie(program) != cookie, "same cookie");
-        CHECK(xdp_program_id(program) != id, "same id");
+        CHECK(xdp_program_port_id(program) != id, "same id");
         CHECK(id_on_device(XDP_ATTACH_NATIVE) == xdp_program_id(program),
               "not the one on the device");
         CHECK(!strcmp(xdp_program_variant(program), hints ? "hints" : "plain"),
               "variant %s", xdp_program_variant(program));
         cookie = xdp_program_cookie(program);
-        id = xdp_program_id(program);
+        id = xdp_program_port_id(program);
     }
     xdp_program_detach(program);
     CHECK(!id_on_device(XDP_ATTACH_NATIVE), "left behind");
@@ -342,7 +350,7 @@ test_replace(void)
     CHECK(!attach("gone0", XDP_ATTACH_NATIVE, &program, &err), "%s", err);
     sh("ip link del gone0");
     cookie = xdp_program_cookie(program);
-    CHECK(xdp_program_replace(program, false, &err) && err, "no error");
+    CHECK(replace(program, false, &err) && err, "no error");
     CHECK(xdp_program_cookie(program) == cookie, "another cookie");
     free(err);
     xdp_program_detach(program);
@@ -360,7 +368,7 @@ test_sockets(void)
     test_begin("sockets are set and cleared");
     program = attach_ok(XDP_ATTACH_NATIVE);
     CHECK(!xdp_program_set_socket(program, N_QUEUES - 1, xsk), "set");
-    CHECK(!xdp_program_replace(program, false, &err), "%s", err);
+    CHECK(!replace(program, false, &err), "%s", err);
     CHECK(!xdp_program_clear_socket(program, N_QUEUES - 1), "clear");
     CHECK(!xdp_program_clear_socket(program, 0), "clear an empty one");
     CHECK(xdp_program_set_socket(program, N_QUEUES, xsk) == E2BIG,
@@ -417,7 +425,7 @@ test_counters(enum xdp_attach_mode mode)
                mode_name(mode));
     program = attach_ok(mode);
     send_frames(50);
-    CHECK(!xdp_program_replace(program, false, &err), "%s", err);
+    CHECK(!replace(program, false, &err), "%s", err);
     send_frames(30);
     for (int i = 0; i < 100; i++) {
         xdp_program_read_counters(program, counters);
