@@ -63,7 +63,8 @@ static char *
 build(const struct prefix_set *set, struct prefix_blob *blob)
 {
     size_t n_resolved = 0, n_redirect = 0;
-    char *error = prefix_blob_build(set, prefix_random_resolve, &n_resolved, blob);
+    char *error = prefix_blob_build(set, prefix_random_resolve, &n_resolved,
+                                    blob);
 
     for (size_t i = 0; i < set->n; i++) {
         n_redirect += set->entries[i].action == PREFIX_REDIRECT;
