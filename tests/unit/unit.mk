@@ -36,6 +36,11 @@ unit_ours_features := kernel-features
 unit_ours_busy-poll := busy-poll
 unit_ours_hold := napi-hold
 unit_ours_targets := xdp-targets
+unit_ours_prefix-entry := prefix-entry prefix-member
+unit_ours_prefix-set := prefix-entry prefix-member prefix-set prefix-builder \
+	prefix-file text-file
+unit_ours_prefix-trie := prefix-trie prefix-entry prefix-member
+unit_ours_prefix-reference := prefix-trie prefix-entry prefix-member
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
