@@ -17,7 +17,8 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options memory features rx tx handover busy-poll hold targets
+unit_all := pool rings options memory features rx tx handover busy-poll hold \
+	targets prefix-entry prefix-set prefix-trie prefix-reference
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \

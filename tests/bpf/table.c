@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <config.h>
+#include "table.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "afxdp-fast.skel.h"
+#include "util.h"
+
+static void
+die(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* Maps 'size' bytes of the values of map 'fd'. */
+static void *
+map_values(int fd, size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (p == MAP_FAILED) {
+        die("mapping a BPF map");
+    }
+    return p;
+}
+
+/* Stays on the CPU that it is on, so that all counts are in one place. */
+static int
+pin_to_cpu(void)
+{
+    int cpu = sched_getcpu();
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (cpu < 0 || sched_setaffinity(0, sizeof set, &set)) {
+        die("CPU affinity");
+    }
+    return cpu;
+}
+
+/* Loads the program with a table but without hints, and a socket for queue 0.
+ * No table is in force. */
+struct table_program *
+table_load(void)
+{
+    struct table_program *tp = calloc(1, sizeof *tp);
+    struct afxdp_fast *skel = afxdp_fast__open();
+    uint32_t zero = 0;
+
+    if (!skel) {
+        die("opening the program");
+    }
+    skel->rodata->table_on = true;
+    /* libbpf forgets them when it loads. */
+    tp->tables_flags = bpf_map__map_flags(
+        bpf_map__inner_map(skel->maps.tables));
+    tp->hits_flags = bpf_map__map_flags(bpf_map__inner_map(skel->maps.hits));
+    if (afxdp_fast__load(skel)) {
+        die("loading the program");
+    }
+    tp->skel = skel;
+    tp->fd = bpf_program__fd(skel->progs.afxdp_fast);
+    tp->socket = socket(AF_XDP, SOCK_RAW, 0);
+    if (tp->socket < 0
+        || bpf_map_update_elem(bpf_map__fd(skel->maps.xsks), &zero,
+                               &tp->socket, BPF_ANY)) {
+        die("AF_XDP socket");
+    }
+    tp->cpu = pin_to_cpu();
+    tp->n_cpus = libbpf_num_possible_cpus();
+    tp->per_cpu = calloc(tp->n_cpus, sizeof *tp->per_cpu);
+    tp->live = map_values(bpf_map__fd(skel->maps.live), sizeof *tp->live);
+    tp->live->share = 1 << 16;
+    tp->targets = map_values(bpf_map__fd(skel->maps.targets),
+                             TABLE_N_TARGETS * sizeof *tp->targets);
+    return tp;
+}
+
+static void
+slot_uninit(struct table_slot *slot)
+{
+    if (slot->hits_map) {
+        munmap(slot->hits_map, slot->hits_size);
+    }
+    memset(slot, 0, sizeof *slot);
+}
+
+void
+table_unload(struct table_program *tp)
+{
+    slot_uninit(&tp->slots[0]);
+    slot_uninit(&tp->slots[1]);
+    munmap((void *) tp->live, sizeof *tp->live);
+    munmap((void *) tp->targets, TABLE_N_TARGETS * sizeof *tp->targets);
+    afxdp_fast__destroy(tp->skel);
+    close(tp->socket);
+    free(tp->per_cpu);
+    free(tp);
+}
+
+/* Puts a new array of 'n' values into slot 'slot' of 'outer', and returns its
+ * values. */
+static void *
+new_inner(const struct bpf_map *outer, uint32_t slot, uint32_t flags,
+          uint32_t value_size, uint32_t n)
+{
+    LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+    int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "test_table", 4, value_size,
+                            n, &opts);
+    void *values;
+
+    if (fd < 0) {
+        die("making a table's map");
+    }
+    values = map_values(fd, (size_t) n * value_size);
+    if (bpf_map_update_elem(bpf_map__fd(outer), &slot, &fd, BPF_ANY)) {
+        die("putting a table into its slot");
+    }
+    close(fd);
+    return values;
+}
+
+void
+table_fill(struct table_program *tp, unsigned int slot,
+           const struct prefix_set *set,
+           struct prefix_verdict (*resolve)(const struct prefix_entry *,
+                                            void *aux), void *aux)
+{
+    struct table_slot *s = &tp->slots[slot];
+    uint32_t stride = (MAX(set->n, 1) + 1) & ~1U;
+    uint32_t n_hits = tp->n_cpus * stride;
+    struct prefix_blob blob;
+    char *error = prefix_blob_build(set, resolve, aux, &blob);
+    void *lines;
+
+    if (error) {
+        fprintf(stderr, "%s\n", error);
+        exit(1);
+    }
+    lines = new_inner(tp->skel->maps.tables, slot, tp->tables_flags,
+                      TABLE_LINE, blob.n_lines);
+    memcpy(lines, blob.lines, blob.n_lines * TABLE_LINE);
+    munmap(lines, blob.n_lines * TABLE_LINE);
+
+    slot_uninit(s);
+    s->n = set->n;
+    s->hits_size = (size_t) n_hits * sizeof *s->hits;
+    s->hits_map = new_inner(tp->skel->maps.hits, slot, tp->hits_flags,
+                            sizeof *s->hits, n_hits);
+    s->hits = (struct table_counter *) s->hits_map + tp->cpu * stride;
+    tp->live->counters_stride[slot] = stride;
+    s->active = (++tp->n_loads << TABLE_ACTIVE_SHIFT | blob.active_flags
+                 | slot);
+    prefix_blob_uninit(&blob);
+}
+
+void
+table_activate(struct table_program *tp, unsigned int slot)
+{
+    tp->live->active = slot < TABLE_NO_SLOT ? tp->slots[slot].active : 0;
+}
+
+void
+table_set_target(struct table_program *tp, uint32_t index, int ifindex,
+                 uint32_t mtu, bool ready)
+{
+    uint32_t device = ifindex;
+
+    if (bpf_map_update_elem(bpf_map__fd(tp->skel->maps.devices), &index,
+                            &device, BPF_ANY)) {
+        die("device of a target");
+    }
+    tp->targets[index].ifindex = ifindex;
+    tp->targets[index].mtu = mtu;
+    tp->targets[index].ready = ready;
+}
+
+uint32_t
+table_run(const struct table_program *tp, const void *frame, size_t len,
+          struct xdp_counters *counters)
+{
+    LIBBPF_OPTS(bpf_test_run_opts, opts,
+                .data_in = frame,
+                .data_size_in = len);
+    uint32_t zero = 0;
+
+    if (bpf_prog_test_run_opts(tp->fd, &opts)) {
+        die("BPF_PROG_TEST_RUN");
+    }
+    if (bpf_map_lookup_elem(bpf_map__fd(tp->skel->maps.counters), &zero,
+                            tp->per_cpu)) {
+        die("reading counters");
+    }
+    *counters = tp->per_cpu[tp->cpu];
+    return opts.retval;
+}
