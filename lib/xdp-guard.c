@@ -76,8 +76,8 @@ load(int targets_fd, uint32_t devmap_id)
 
 /* Loads the guard of the targets in the map 'targets_fd', which are slots of
  * the devmap with the kernel's id 'devmap_id'.  It sees nothing before
- * xdp_guard_attach().  Returns 0, or a positive errno and why in '*errp', which
- * the caller frees. */
+ * xdp_guard_attach().  Returns 0, or a positive errno and why in '*errp',
+ * which the caller frees. */
 int
 xdp_guard_load(int targets_fd, uint32_t devmap_id, char **errp)
 {
@@ -151,8 +151,8 @@ xdp_guard_clear_port(int ifindex)
     }
 }
 
-/* Calls 'cb' for each time that the guard has cleared 'ready' of a target since
- * the last call, with the positive errno that was the cause. */
+/* Calls 'cb' for each time that the guard has cleared 'ready' of a target
+ * since the last call, with the positive errno that was the cause. */
 void
 xdp_guard_run(xdp_guard_failed_func *cb)
 {

@@ -4,8 +4,8 @@
 #define XDP_GUARD_H 1
 
 /* The guard of targets, bpf/guard.bpf.c: loading it, telling it the ports, and
- * hearing from it.  One for the daemon; each function but xdp_guard_load() does
- * nothing while it is not loaded.  Main thread. */
+ * hearing from it.  One for the daemon; while it is not loaded, each function
+ * but xdp_guard_load() does nothing.  Main thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -72,8 +72,8 @@ xdp_shared_maps_create(struct xdp_shared_maps *maps, char **errp)
 
 /* Maps the targets into our memory, TABLE_N_TARGETS of them, and stores where
  * in '*targetsp': a word of a target can be written there without the others,
- * which an update of the BPF map cannot do.  Returns 0, or a positive errno and
- * why in '*errp', which the caller frees. */
+ * which an update of the BPF map cannot do.  Returns 0, or a positive errno
+ * and why in '*errp', which the caller frees. */
 int
 xdp_shared_maps_mmap_targets(const struct xdp_shared_maps *maps,
                              struct table_target **targetsp, char **errp)

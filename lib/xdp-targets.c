@@ -522,8 +522,8 @@ xdp_targets_seq(void)
     return seq;
 }
 
-/* Stores what is known of target 'index' in '*info', where texts are good until
- * the next call of any function here.  Returns false if no name has the
+/* Stores what is known of target 'index' in '*info', with texts that are good
+ * until the next call of any function here.  Returns false if no name has the
  * index. */
 bool
 xdp_target_get_info(uint32_t index, struct xdp_target_info *info)

@@ -14,9 +14,10 @@
  * A target is ready if its device is there, up, and takes redirected frames
  * (xdp-features NETDEV_XDP_ACT_NDO_XMIT, where the kernel tells).  The guard,
  * a program on the raw tracepoints xdp_redirect_err and xdp_devmap_xmit,
- * clears 'ready' at the first frame that is lost, and counts each; where the
- * kernel does not tell the features, and the target looks as if it were ready
- * all the time, it is tried again after 1, 2, 4, ... at most 60 s.
+ * clears 'ready' at the first frame that is lost, and counts each; a target
+ * that looks as if it were ready all the time, as it does where the kernel
+ * does not tell the features, is tried again after 1, 2, 4, ... at most 60 s.
+ * Frames that a full ring loses are counted, and leave it ready.
  *
  * Thread rule: main thread, all of it. */
 

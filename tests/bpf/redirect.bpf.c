@@ -12,9 +12,25 @@
 
 #define ETH_HLEN 14
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+                             apply_to = record)
+struct ns_common {
+    unsigned int inum;
+};
+
+struct net {
+    struct ns_common ns;
+};
+
+typedef struct {
+    struct net *net;
+} possible_net_t;
+
 struct net_device {
     int ifindex;
-} __attribute__((preserve_access_index));
+    possible_net_t nd_net;
+};
+#pragma clang attribute pop
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -31,9 +47,11 @@ struct {
     __uint(max_entries, TABLE_N_TARGETS);
 } devmap SEC(".maps");
 
-/* The target, and the device that frames come from. */
+/* The target, and the device that frames come from in its network namespace:
+ * other tests may run in theirs at the same time. */
 __u32 target_index;
 __u32 from_ifindex;
+__u32 from_netns;
 
 /* Frames: that went up, that the target's device took, and that it did not.
  * Frames come from one thread. */
@@ -62,7 +80,8 @@ count_taken(struct bpf_raw_tracepoint_args *ctx)
 {
     const struct net_device *from = (const struct net_device *) ctx->args[0];
 
-    if (BPF_CORE_READ(from, ifindex) == from_ifindex) {
+    if (BPF_CORE_READ(from, ifindex) == from_ifindex
+        && BPF_CORE_READ(from, nd_net.net, ns.inum) == from_netns) {
         __sync_fetch_and_add(&n_taken, (__u32) ctx->args[2]);
         __sync_fetch_and_add(&n_refused, (__u32) ctx->args[3]);
     }

@@ -5,15 +5,14 @@
  * counted, and whether the target is used again by itself.
  *
  * Frames come from 'in0' and are redirected to 'out0', whose other end is
- * 'out1'.  The program here stands for that of a port: it asks the same maps. */
+ * 'out1'.  The program here stands for that of a port: it asks the same
+ * maps. */
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,25 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "redirect.skel.h"
 #include "report.h"
+#include "traffic.h"
 #include "xdp-targets.h"
-
-/* Of OVS, whose headers need its config.h. */
-void poll_block(void);
-void poll_timer_wait_at(long long int msec, const char *where);
-
-/* Bytes of a frame, 64 of them at a time, which is what a NAPI round takes and
- * what veth's ring has room for; some 100,000 frames a second. */
-#define FRAME_SIZE 1200
-#define BURST 64
-#define PAUSE_US 600
 
 /* What a transition may lose. */
 #define MAX_LOST 64
-
-/* For how long to wait for what has to come, s. */
-#define PATIENCE 60
 
 /* Does the kernel tell of xdp-features?  Where not, it is one before 6.3 to
  * the code under test. */
@@ -57,218 +43,6 @@ __wrap_netdev_probe_xdp_features(int ifindex, uint64_t *features)
 {
     return (features_known
             && __real_netdev_probe_xdp_features(ifindex, features));
-}
-
-/* Runs a command and returns whether it succeeds. */
-static bool __attribute__((format(printf, 1, 2)))
-try_sh(const char *format, ...)
-{
-    char command[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    return !system(command);
-}
-
-#define SH(...)                                                         \
-    do {                                                                \
-        if (!try_sh(__VA_ARGS__)) {                                     \
-            fprintf(stderr, "%d: a command failed\n", __LINE__);        \
-            exit(1);                                                    \
-        }                                                               \
-    } while (0)
-
-/* The program and the thread that gives it frames. */
-struct source {
-    struct redirect *skel;
-    int ifindex;
-    struct bpf_link *link;
-};
-
-static struct source in;
-static uint32_t target;         /* Index of the target. */
-static pthread_mutex_t sending = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t n_sent;         /* Protected by 'sending'. */
-static bool stop_sending;
-
-/* Loads the program and attaches it to 'device'.  With the daemon's maps, or
- * with some of its own if 'maps' is NULL. */
-static void
-source_open(struct source *s, const char *device,
-            const struct xdp_shared_maps *maps)
-{
-    s->ifindex = if_nametoindex(device);
-    s->skel = redirect__open();
-    if (maps) {
-        bpf_map__reuse_fd(s->skel->maps.targets, maps->targets);
-        bpf_map__reuse_fd(s->skel->maps.devmap, maps->devmap);
-    }
-    if (redirect__load(s->skel)) {
-        exit(1);
-    }
-    s->skel->bss->from_ifindex = s->ifindex;
-    s->link = bpf_program__attach_xdp(s->skel->progs.redirect, s->ifindex);
-    s->skel->links.count_taken = bpf_program__attach_raw_tracepoint(
-        s->skel->progs.count_taken, "xdp_devmap_xmit");
-    if (!s->link || !s->skel->links.count_taken) {
-        fprintf(stderr, "cannot attach to %s\n", device);
-        exit(1);
-    }
-}
-
-static void
-source_close(struct source *s)
-{
-    bpf_link__destroy(s->link);
-    redirect__destroy(s->skel);
-}
-
-/* Gives the program 'n' frames that go on their way as if they had arrived. */
-static void
-source_send(struct source *s, int n)
-{
-    static unsigned char frame[FRAME_SIZE] = {
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5,
-    };
-    struct xdp_md ctx = {
-        .data_end = sizeof frame,
-        .ingress_ifindex = s->ifindex,
-    };
-    LIBBPF_OPTS(bpf_test_run_opts, opts,
-                .data_in = frame,
-                .data_size_in = sizeof frame,
-                .ctx_in = &ctx,
-                .ctx_size_in = sizeof ctx,
-                .repeat = n,
-                .batch_size = BURST,
-                .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
-
-    if (bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.redirect),
-                               &opts)) {
-        test_fail("no frames: %s", strerror(errno));
-    }
-}
-
-static void *
-sender_main(void *aux)
-{
-    while (!__atomic_load_n(&stop_sending, __ATOMIC_RELAXED)) {
-        pthread_mutex_lock(&sending);
-        source_send(&in, BURST);
-        n_sent += BURST;
-        pthread_mutex_unlock(&sending);
-        usleep(PAUSE_US);
-    }
-    return NULL;
-}
-
-/* One round of the daemon's main loop. */
-static void
-round_of_main_loop(void)
-{
-    xdp_targets_run();
-    xdp_targets_wait();
-    poll_timer_wait_at(20, __func__);
-    poll_block();
-}
-
-static struct xdp_target_info
-info(void)
-{
-    struct xdp_target_info i;
-
-    if (!xdp_target_get_info(target, &i)) {
-        fprintf(stderr, "no target %u\n", target);
-        exit(1);
-    }
-    return i;
-}
-
-/* Runs the main loop until the target is ready or not, as said. */
-static bool
-run_until(bool ready)
-{
-    time_t end = time(NULL) + PATIENCE;
-
-    do {
-        round_of_main_loop();
-        if (!info().reason == ready && info().target.ready == ready) {
-            return true;
-        }
-    } while (time(NULL) < end);
-    test_fail("not %s, but: %s", ready ? "ready" : "unready",
-              info().reason ? info().reason : "ready");
-    return false;
-}
-
-/* Frames, as all parties have counted them. */
-struct books {
-    uint64_t sent, up, taken, lost, failures;
-    uint64_t received;          /* By 'out1'. */
-};
-
-/* Returns the frames that arrived at 'device'. */
-static uint64_t
-received_by(const char *device)
-{
-    unsigned long long bytes, packets = 0;
-    char line[512], name[64];
-    FILE *file = fopen("/proc/self/net/dev", "r");
-
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, " %63[^:]: %llu %llu", name, &bytes, &packets) == 3
-            && !strcmp(name, device)) {
-            break;
-        }
-        packets = 0;
-    }
-    if (file) {
-        fclose(file);
-    }
-    return packets;
-}
-
-/* Waits until what is under way has arrived, and reads all counters. */
-static void
-read_books(struct books *b)
-{
-    struct xdp_target_info i;
-    uint64_t before;
-
-    pthread_mutex_lock(&sending);
-    do {
-        before = received_by("out1");
-        usleep(50000);
-    } while (received_by("out1") != before);
-    i = info();
-    *b = (struct books) {
-        .sent = n_sent,
-        .up = in.skel->bss->n_up,
-        .taken = in.skel->bss->n_taken,
-        .lost = i.lost,
-        .failures = i.failures,
-        .received = before,
-    };
-    pthread_mutex_unlock(&sending);
-}
-
-/* Waits until 'n' more frames were sent. */
-static void
-let_pass(uint64_t n)
-{
-    uint64_t end, sent;
-
-    pthread_mutex_lock(&sending);
-    end = n_sent + n;
-    do {
-        sent = n_sent;
-        pthread_mutex_unlock(&sending);
-        round_of_main_loop();
-        pthread_mutex_lock(&sending);
-    } while (sent < end);
-    pthread_mutex_unlock(&sending);
 }
 
 /* Checks that each frame between 'a' and 'b' is somewhere. */
@@ -308,8 +82,8 @@ transition(bool ready, const char *words, enum change change,
     va_end(args);
     fprintf(stderr, "$ %s\n", expanded);
 
-    read_books(&before);
-    let_pass(4 * BURST);
+    traffic_read(&before);
+    traffic_pass(4 * BURST);
     SH("%s", expanded);
     run_until(ready);
     if (words) {
@@ -318,8 +92,8 @@ transition(bool ready, const char *words, enum change change,
         CHECK(strstr(reason, words), "no \"%s\" in: %s", words, reason);
         fprintf(stderr, "%s\n", reason);
     }
-    let_pass(20 * BURST);
-    read_books(&after);
+    traffic_pass(20 * BURST);
+    traffic_read(&after);
     check_sums(&before, &after);
 
     if (change != DELETES_PEER) {
@@ -369,12 +143,12 @@ test_tries(void)
     struct books before, after;
 
     test_begin("a target that goes on failing is tried again, at little cost");
-    read_books(&before);
+    traffic_read(&before);
     transition(false, NULL, STOPS_PEER, "ethtool -K out1 gro off");
     while (info().failures - before.failures < 3 && time(NULL) < end) {
         round_of_main_loop();
     }
-    read_books(&after);
+    traffic_read(&after);
     CHECK(after.failures - before.failures == 3, "%llu failures",
           (unsigned long long) (after.failures - before.failures));
     CHECK(after.lost - before.lost <= 3 * MAX_LOST, "%llu are lost",
@@ -427,9 +201,9 @@ test_mtu(void)
                kernel_says());
     transition(true, NULL, KEEPS_PEER, "ip link set out0 mtu 1000");
     CHECK(info().target.mtu == 1000, "MTU %u", info().target.mtu);
-    read_books(&before);
-    let_pass(10 * BURST);
-    read_books(&after);
+    traffic_read(&before);
+    traffic_pass(10 * BURST);
+    traffic_read(&after);
     CHECK(after.sent - before.sent == after.up - before.up, "not all went up");
     transition(true, NULL, KEEPS_PEER, "ip link set out0 mtu 1500");
     CHECK(info().target.mtu == 1500, "MTU %u", info().target.mtu);
@@ -535,7 +309,7 @@ test_others_map(void)
     SH("ip link add else0 type veth peer name else1");
     SH("ip link set else0 up && ip link set else1 up");
     run_until(true);
-    pthread_mutex_lock(&sending);
+    traffic_hold();
     before = (struct books) { .lost = info().lost };
 
     SH("ip link set out1 down");
@@ -550,9 +324,16 @@ test_others_map(void)
 
     SH("ip link set out1 up && ip link set out0 up");
     SH("ip link del else0");
-    pthread_mutex_unlock(&sending);
+    traffic_go_on();
     run_until(true);
     test_end();
+}
+
+/* Keeps the kernel from sending frames of its own. */
+static void
+be_silent(void)
+{
+    SH("sysctl -qw net.ipv6.conf.default.disable_ipv6=1");
 }
 
 /* Runs in another network namespace, with devices of the same indexes as ours
@@ -561,6 +342,7 @@ static int
 other_netns_main(int in_index, int out_index)
 {
     test_begin("in the other network namespace all redirects fail");
+    be_silent();
     SH("ip link add in0 index %d type veth peer name in1", in_index);
     SH("ip link add out0 index %d type veth peer name out1", out_index);
     SH("ethtool -K out1 gro on");
@@ -578,7 +360,7 @@ test_others_netns(const char *self)
     uint64_t lost;
 
     run_until(true);
-    pthread_mutex_lock(&sending);
+    traffic_hold();
     lost = info().lost;
     SH("unshare --net %s %d %d", self, in.ifindex, out_index);
     test_begin("devices of other network namespaces are others, %s",
@@ -586,7 +368,7 @@ test_others_netns(const char *self)
     CHECK(info().target.ready, "cleared");
     CHECK(info().lost == lost, "%llu counted",
           (unsigned long long) (info().lost - lost));
-    pthread_mutex_unlock(&sending);
+    traffic_go_on();
     test_end();
 }
 
@@ -618,20 +400,20 @@ test_overload(void)
 
     test_begin("what a full ring loses is counted, and the target stays ready,"
                " %s", kernel_says());
-    pthread_mutex_lock(&sending);
+    traffic_hold();
     fd = make_tap("tap0");
     xdp_target_port_up("tap0", if_nametoindex("tap0"));
     xdp_target_ref("tap0", &target);
     in.skel->bss->target_index = target;
-    pthread_mutex_unlock(&sending);
+    traffic_go_on();
 
     run_until(true);
-    read_books(&before);
-    let_pass(100 * BURST);
-    read_books(&after);
-    pthread_mutex_lock(&sending);
+    traffic_read(&before);
+    traffic_pass(100 * BURST);
+    traffic_read(&after);
+    traffic_hold();
     in.skel->bss->target_index = veth;
-    pthread_mutex_unlock(&sending);
+    traffic_go_on();
 
     while (read(fd, frame, sizeof frame) == FRAME_SIZE) {
         n_read++;
@@ -708,15 +490,12 @@ test_full(void)
 static void
 test_all(const char *self)
 {
-    pthread_t thread;
-
-    stop_sending = false;
     if (!xdp_target_ref("out0", &target)) {
         exit(1);
     }
     in.skel->bss->target_index = target;
     run_until(true);
-    pthread_create(&thread, NULL, sender_main, NULL);
+    traffic_start();
 
     test_gro();
     if (!features_known) {
@@ -735,8 +514,7 @@ test_all(const char *self)
     test_indexes();
     test_full();
 
-    __atomic_store_n(&stop_sending, true, __ATOMIC_RELAXED);
-    pthread_join(thread, NULL);
+    traffic_stop();
     xdp_target_unref(target);
 }
 
@@ -749,7 +527,7 @@ main(int argc, char *argv[])
     if (argc == 3) {
         return other_netns_main(atoi(argv[1]), atoi(argv[2]));
     }
-    SH("sysctl -qw net.ipv6.conf.default.disable_ipv6=1");
+    be_silent();
     SH("ip link add in0 type veth peer name in1");
     SH("ip link set in0 up && ip link set in1 up");
     make_out();

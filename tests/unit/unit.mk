@@ -18,7 +18,11 @@ unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
 unit_all := pool rings options memory features rx tx handover busy-poll hold \
+<<<<<<< HEAD
 	targets prefix-entry prefix-set prefix-trie prefix-reference
+=======
+	targets
+>>>>>>> 613a9a9 (tests/bpf/targets: Frames and books in a file of their own; other tests beside it)
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
