@@ -174,7 +174,7 @@ prefix_check(struct appctl_asker asker, int argc, const char *argv[])
             free(error);
             return;
         }
-        if (!appctl_parse_number(asker, "limit", value, PREFIX_SET_MAX,
+        if (!appctl_parse_number(asker, "limit", value, PREFIX_SHOW_MAX,
                                  &limit)) {
             return;
         }

@@ -215,8 +215,8 @@ put_stays(const struct report *r, struct ds *ds)
         const char *example;
         size_t j;
 
-        ds_put_format(ds, "  stay on userspace, %"PRIuSIZE" entries: %s\n",
-                      stay->n, nodes[i]->name);
+        ds_put_format(ds, "  stay on userspace: %"PRIuSIZE" of %"PRIuSIZE
+                      " entries: %s\n", stay->n, r->set->n, nodes[i]->name);
         SVEC_FOR_EACH (j, example, &stay->examples) {
             ds_put_format(ds, "    %s\n", example);
         }

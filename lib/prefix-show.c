@@ -12,6 +12,7 @@
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/json.h"
 #include "prefix-table.h"
+#include "timeval.h"
 #include "util.h"
 
 static const char *
@@ -127,12 +128,13 @@ parse_selection(struct appctl_asker asker, int argc, const char *argv[],
         bool masked;
 
         if (from || limit) {
-            if (!appctl_parse_number(asker, from ? "from" : "limit",
-                                     from ? from : limit, PREFIX_SET_MAX,
-                                     from ? &s->from : &s->limit)) {
-                return false;
+            if (from ? appctl_parse_number(asker, "from", from,
+                                           PREFIX_SET_MAX, &s->from)
+                : appctl_parse_number(asker, "limit", limit,
+                                      PREFIX_SHOW_MAX, &s->limit)) {
+                continue;
             }
-            continue;
+            return false;
         }
         if (s->has_prefix) {
             error = xasprintf("%s: must be from=N or limit=N, after one "
@@ -180,9 +182,9 @@ put_entry_json(const struct prefix_entry *entry,
 
     json_put_integer(json, "packets", hits->packets);
     json_put_integer(json, "bytes", hits->bytes);
-    json_object_put(json, "last_hit_ms_ago",
-                    (hits->last_ms < 0 ? json_null_create()
-                     : json_integer_create(hits->last_ms)));
+    if (hits->last_ms >= 0) {
+        json_put_time(json, "last_hit", time_wall_msec() - hits->last_ms);
+    }
     json_put_text(json, "stays_on_userspace", reason);
     appctl_put_element(ds, json);
 }

@@ -13,9 +13,10 @@ struct ds;
 struct json;
 struct prefix_table;
 
-/* What a command shows at most if it is not told otherwise: a million entries
- * are 100 MB of text, for which the main thread would stand still. */
+/* Entries that a command shows if it is not told otherwise, and at most: the
+ * main thread stands still while it writes them, 3 s for the most in JSON. */
 #define PREFIX_SHOW_LIMIT 10000
+#define PREFIX_SHOW_MAX 100000
 
 /* Arguments of the commands, and the answers to them. */
 appctl_command_func prefix_show;
