@@ -18,19 +18,19 @@ unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
 unit_all := pool rings options memory features rx tx handover busy-poll hold \
-<<<<<<< HEAD
-	targets prefix-entry prefix-set prefix-trie prefix-reference
-=======
-	targets
->>>>>>> 613a9a9 (tests/bpf/targets: Frames and books in a file of their own; other tests beside it)
+	targets prefix-entry prefix-set prefix-trie prefix-reference \
+	prefix-appctl
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
 	unit/debug/test-pool unit/leak/test-pool \
 	unit/tsan/test-pool unit/tsan/test-rings unit/tsan/test-handover
 
+# A daemon for tests of what asks it; no test itself.
+unit_daemon := unit/asan/fake-daemon
+
 .PHONY: unit
-unit: $(unit_programs)
+unit: $(unit_programs) $(unit_daemon)
 
 # What a program is made of, besides test-NAME.c and unit.c: files of the
 # test, of ours, and, where a sanitizer has to see what they do, of OVS.
@@ -44,6 +44,8 @@ unit_ours_targets := xdp-targets
 unit_ours_prefix-entry := prefix-entry prefix-member
 unit_ours_prefix-set := prefix-entry prefix-member prefix-set prefix-builder \
 	prefix-file text-file
+unit_ours_prefix-appctl := appctl-command prefix-appctl prefix-check \
+	prefix-lookup prefix-report prefix-show $(unit_ours_prefix-set)
 unit_ours_prefix-trie := prefix-trie prefix-entry prefix-member
 unit_ours_prefix-reference := prefix-trie prefix-entry prefix-member
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
@@ -57,6 +59,7 @@ unit_test_prefix-reference := prefix-model prefix-random
 unit_test_rx := fake-kernel
 unit_test_tx := fake-kernel
 unit_test_handover := fake-kernel
+unit_test_prefix-appctl := fake-prefix-table
 unit_ovs_pool := dp-packet
 unit_ovs_rx := dp-packet
 unit_ovs_tx := dp-packet
@@ -70,6 +73,8 @@ unit_wrap_memory := memfd_create
 unit_wrap_features := setsockopt madvise
 unit_wrap_targets := time_msec bpf_map_update_elem bpf_map_delete_elem
 unit_wrap_busy-poll := getsockopt setsockopt uname
+unit_wrap_prefix-appctl := unixctl_command_register unixctl_command_reply \
+	unixctl_command_reply_error
 
 unit_libs = lib/.libs/libopenvswitch.a \
 	$(wildcard lib/.libs/libopenvswitchavx512.a) lib/.libs/libsflow.a
@@ -86,6 +91,11 @@ unit/$1/test-$2: $$(call unit_objects,$1,$2) $$(unit_libs)
 endef
 $(foreach program,$(unit_programs),$(eval $(call unit_rule,$(word 2,\
 	$(subst /, ,$(program))),$(patsubst test-%,%,$(notdir $(program))))))
+
+$(unit_daemon): $(patsubst %,unit/asan/%.o,fake-daemon fake-prefix-table \
+		netdev-afxdp-fast-show $(unit_ours_prefix-appctl)) $(unit_libs)
+	$(AM_V_CCLD)$(CC) $(CFLAGS) $(unit_flags_asan) -o $@ $^ \
+		$(SSL_LIBS) $(CAPNG_LDADD) $(LIBS) -lpthread -lrt
 
 define unit_compile
 	@mkdir -p $(@D)
