@@ -31,8 +31,8 @@ struct prefix_set {
 #define PREFIX_SET_MAX (1 << 21)
 
 /* From options:prefixes, entries apart by blanks, commas inside entries only.
- * An empty option is an empty set.  From a file's text: 'name' is for messages,
- * 'text' need not end with a 0.
+ * An empty option is an empty set.  From a file's text: 'name' is for
+ * messages, 'text' need not end with a 0.
  * Return NULL and the set in '*setp', or what is wrong, for the caller to
  * free: "NAME:LINE: entry N: ..." for a file, "prefixes: entry N: ..." for the
  * option.  A duplicate or a contradiction names both places. */

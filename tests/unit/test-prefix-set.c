@@ -212,7 +212,8 @@ large_values(void)
                            "bytes";
 
     check_repeated(entry, "\"a\":{", 10000000, "", too_long);
-    check_repeated("{\"version\": \"1\", \"entries\": [\n{\"a\":", "[", 2000, "",
+    check_repeated("{\"version\": \"1\", \"entries\": [\n{\"a\":", "[", 2000,
+                   "",
                    "f:2: entry 1: input exceeds maximum nesting depth 1000");
     check_repeated(entry, "x", 10000000, "", too_long);
     check_repeated("{\"version\": \"1\", \"entries\": [\n{\"comment\": \"",
@@ -539,7 +540,15 @@ static void
 sizeless_file(void)
 {
     struct prefix_set *set;
+    char *text, *error;
+    size_t len;
 
+    error = text_file_read("/proc/self/smaps", 1 << 30, &text, &len);
+    if (CHECK(!error)) {
+        CHECK(len > 8192 && text[len - 1] == '\n');
+        free(text);
+    }
+    free(error);
     prefix_case_check("/proc", "error",
                       prefix_set_from_file("/proc/self/status", &set),
                       "/proc/self/status:1: syntax error: '{' must be here, "
