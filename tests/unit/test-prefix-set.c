@@ -564,6 +564,42 @@ write_file(const char *path, const char *s, size_t len)
     close(fd);
 }
 
+/* Called in place of read(): where 'appended' names a file, that grows. */
+
+static const char *appended;
+
+ssize_t __real_read(int, void *, size_t);
+ssize_t __wrap_read(int, void *, size_t);
+
+ssize_t
+__wrap_read(int fd, void *buffer, size_t size)
+{
+    ssize_t n = __real_read(fd, buffer, size);
+
+    if (appended) {
+        int other = open(appended, O_WRONLY | O_APPEND);
+
+        CHECK(other >= 0 && write(other, "x", 1) == 1);
+        close(other);
+        appended = NULL;
+    }
+    return n;
+}
+
+static void
+changed_file(void)
+{
+    char *path = xasprintf("%s/file", folder);
+
+    write_file(path, "{}", 2);
+    appended = path;
+    check_unreadable(path, "has been changed while it was read; must be "
+                           "replaced as a whole, by a rename");
+    CHECK(!appended);
+    unlink(path);
+    free(path);
+}
+
 static void
 sizes_of_files(void)
 {
@@ -634,6 +670,7 @@ main(int argc, char *argv[])
     unit_run("files that cannot be read are named", unreadable_files);
     unit_run("files that do not tell their size are read", sizeless_file);
     unit_run("files are read whole, up to the limit", sizes_of_files);
+    unit_run("a file that is written meanwhile is refused", changed_file);
     unit_run("the example is right", example_file);
     rmdir(folder);
     return unit_exit_status();

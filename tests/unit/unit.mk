@@ -70,6 +70,7 @@ unit_wrap_rx := sendto recvfrom sched_yield time_msec
 unit_wrap_tx := $(unit_wrap_rx)
 unit_wrap_handover := $(unit_wrap_rx)
 unit_wrap_memory := memfd_create
+unit_wrap_prefix-set := read
 unit_wrap_features := setsockopt madvise
 unit_wrap_targets := time_msec bpf_map_update_elem bpf_map_delete_elem
 unit_wrap_busy-poll := getsockopt setsockopt uname
