@@ -43,10 +43,12 @@ fuzz_check_set(const struct prefix_set *set)
     struct prefix_set *copy;
     char *error;
 
-    for (size_t i = 1; i < set->n; i++) {
-        fuzz_check(prefix_entry_compare(&set->entries[i - 1],
-                                        &set->entries[i]) < 0,
+    for (size_t i = 0; i < set->n; i++) {
+        fuzz_check(!i || prefix_entry_compare(&set->entries[i - 1],
+                                              &set->entries[i]) < 0,
                    "out of order", text);
+        fuzz_check(prefix_set_find(set, &set->entries[i]) == &set->entries[i],
+                   "not found", text);
     }
     if (set->notices) {
         fuzz_check_message(set->notices);

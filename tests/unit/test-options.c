@@ -223,13 +223,18 @@ unknown_options(void)
     smap_add(&options, "frames", "4096");
     smap_add(&options, "xdp-hints", "true");
     smap_add(&options, "busy-poll", "true");
+    smap_add(&options, "prefixes", "wrong, but known");
+    smap_add(&options, "prefix-file", "/x");
+    smap_add(&options, "fast-path-share", "10");
+    smap_add(&options, "malformed", "drop");
     CHECK(!port_config_unknown_options(&options));
 
     smap_add(&options, "n-rxq", "2");
     message = port_config_unknown_options(&options);
     CHECK(message && !strcmp(message, "n-rxq=2: no such option; there are "
                              "n_rxq, xdp-mode, n_rxq_desc, n_txq_desc, "
-                             "frames, xdp-hints, busy-poll"));
+                             "frames, xdp-hints, busy-poll, prefixes, "
+                             "prefix-file, fast-path-share, malformed"));
     free(message);
     smap_destroy(&options);
 }
