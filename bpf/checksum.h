@@ -48,39 +48,31 @@ fold(__u64 sum)
     sum = (sum & 0xffffffff) + (sum >> 32);
     sum = (sum & 0xffff) + (sum >> 16);
     sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return sum;
+    return sum + (sum >> 16);
 }
 
 /* Returns the folded sum of the pseudo-header (RFC 768, RFC 8200, section
- * 8.1), in network order. */
+ * 8.1) of a packet with the IP header 'ip', in network order. */
 static __always_inline __u16
-pseudo_sum(const struct packet *pkt, const struct l3 *l3)
+pseudo_sum(const void *ip, const struct l3 *l3)
 {
     __u32 len = l3->end - l3->l4_ofs;
     __u64 sum = bpf_htons(l3->proto) + bpf_htons(len);
+    const __u32 *a = ip + 8;
 
     if (l3->ipv6) {
-        const __u32 *a = bytes_at(pkt, l3->ofs + 8, 32, pkt->len);
-
-        if (a) {
-            sum += (__u64) a[0] + a[1] + a[2] + a[3]
-                   + a[4] + a[5] + a[6] + a[7];
-        }
+        sum += (__u64) a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7];
     } else {
-        const __u32 *a = bytes_at(pkt, l3->ofs + 12, 8, pkt->len);
-
-        if (a) {
-            sum += (__u64) a[0] + a[1];
-        }
+        sum += (__u64) a[1] + a[2];
     }
     return fold(sum);
 }
 
-/* Is the checksum of what is behind the IP header 'l3' unfinished?  SCTP has
+/* Is the checksum of what is behind the IP header 'ip' unfinished?  SCTP has
  * no pseudo-header; its sender leaves the field 0. */
 static __always_inline bool
-l4_is_unfinished(const struct packet *pkt, const struct l3 *l3)
+l4_is_unfinished(const struct packet *pkt, const void *ip,
+                 const struct l3 *l3)
 {
     const __u16 *check;
     const __u32 *crc;
@@ -91,10 +83,10 @@ l4_is_unfinished(const struct packet *pkt, const struct l3 *l3)
     switch (l3->proto) {
     case IPPROTO_TCP:
         check = bytes_at(pkt, l3->l4_ofs + TCP_CHECK_OFS, 2, l3->end);
-        return check && *check == pseudo_sum(pkt, l3);
+        return check && *check == pseudo_sum(ip, l3);
     case IPPROTO_UDP:
         check = bytes_at(pkt, l3->l4_ofs + UDP_CHECK_OFS, 2, l3->end);
-        return check && *check == pseudo_sum(pkt, l3);
+        return check && *check == pseudo_sum(ip, l3);
     case IPPROTO_SCTP:
         crc = bytes_at(pkt, l3->l4_ofs + SCTP_CHECK_OFS, 4, l3->end);
         return crc && !*crc;
@@ -207,6 +199,7 @@ inner_is_unfinished(struct xdp_md *ctx, const struct l3 *outer, __u32 ports)
     struct l3 l3 = { .ofs = 0 };
     struct packet pkt;
     struct inner inner;
+    void *ip = NULL;
     __u32 l4_ofs;
 
     if (!outer) {
@@ -227,11 +220,12 @@ inner_is_unfinished(struct xdp_md *ctx, const struct l3 *outer, __u32 ports)
     if (inner.type == bpf_htons(ETH_P_TEB)) {
         skip_inner_eth(&pkt, &inner);
     }
-    return (inner.type == bpf_htons(ETH_P_IP)
-            ? parse_ipv4(&pkt, inner.ofs, pkt.l3.end, &l3)
-            : inner.type == bpf_htons(ETH_P_IPV6)
-              && parse_ipv6(&pkt, inner.ofs, pkt.l3.end, &l3))
-           && l4_is_unfinished(&pkt, &l3);
+    if (inner.type == bpf_htons(ETH_P_IP)) {
+        ip = parse_ipv4(&pkt, inner.ofs, pkt.l3.end, &l3);
+    } else if (inner.type == bpf_htons(ETH_P_IPV6)) {
+        ip = parse_ipv6(&pkt, inner.ofs, pkt.l3.end, &l3);
+    }
+    return ip && l4_is_unfinished(&pkt, ip, &l3);
 }
 
 /* May there be an encapsulated packet in 'pkt'? */
@@ -253,7 +247,7 @@ checksum_is_unfinished(struct xdp_md *ctx, const struct packet *pkt)
 {
     struct l3 outer;
 
-    if (l4_is_unfinished(pkt, &pkt->l3)) {
+    if (l4_is_unfinished(pkt, pkt->ip, &pkt->l3)) {
         return true;
     }
     if (!may_encapsulate(pkt)) {

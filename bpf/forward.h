@@ -35,7 +35,7 @@ go_up(struct xdp_counters *stats, enum xdp_counter reason)
 /* Counts a frame for the entry that has decided on it. */
 static __always_inline void
 count_hit(const struct found *found, const struct table_live *l,
-          const struct packet *pkt, __u64 now)
+          const struct packet *pkt)
 {
     __u32 slot = found->active & TABLE_ACTIVE_SLOT;
     void *map = bpf_map_lookup_elem(&hits, &slot);
@@ -46,7 +46,7 @@ count_hit(const struct found *found, const struct table_live *l,
     if (c) {
         c->packets++;
         c->bytes += pkt->len;
-        c->last = now;
+        c->last = l->now;
     }
 }
 
@@ -69,18 +69,14 @@ ipv6_stays(const __u8 *a)
 static __always_inline bool
 is_group(const struct packet *pkt)
 {
-    const struct ethhdr *eth = bytes_at(pkt, 0, sizeof *eth, pkt->len);
-    const __u8 *a;
+    const struct ethhdr *eth = pkt->data;
 
-    if (!eth || eth->h_dest[0] & 1) {
+    if (eth->h_dest[0] & 1) {
         return true;
     }
-    if (pkt->l3.ipv6) {
-        a = bytes_at(pkt, pkt->l3.ofs + 8, 32, pkt->len);
-        return !a || ipv6_stays(a) || ipv6_stays(a + 16);
-    }
-    a = bytes_at(pkt, pkt->l3.ofs + 12, 8, pkt->len);
-    return !a || ipv4_stays(a) || ipv4_stays(a + 4);
+    return (pkt->l3.ipv6
+            ? ipv6_stays(pkt->ip + 8) || ipv6_stays(pkt->ip + 24)
+            : ipv4_stays(pkt->ip + 12) || ipv4_stays(pkt->ip + 16));
 }
 
 static __always_inline bool
@@ -116,27 +112,27 @@ is_too_large(const struct packet *pkt, const struct table_target *t,
  * now on.  The port is in the hash since a MAC that moves must be seen on its
  * new port. */
 static __always_inline bool
-learn_is_due(const struct xdp_md *ctx, const struct packet *pkt, __u64 now)
+learn_is_due(const struct packet *pkt, const struct table_live *l)
 {
-    const struct ethhdr *eth = bytes_at(pkt, 0, sizeof *eth, pkt->len);
-    __u32 epoch = now >> LEARN_EPOCH_SHIFT;
+    const struct ethhdr *eth = pkt->data;
+    __u32 epoch = (l->now >> LEARN_EPOCH_SHIFT) + 1;
     __u32 zero = 0;
     struct learn_page *page = bpf_map_lookup_elem(&learned, &zero);
     __u32 *slot;
     __u64 h;
 
-    if (!eth || !page) {
+    if (!page) {
         return false;
     }
-    h = mac_to_u64(eth->h_source) | (__u64) pkt->vlan << TABLE_VLAN_SHIFT;
-    h = (h ^ (__u64) ctx->ingress_ifindex << 40) * HASH_MUL1;
-    h = (h ^ h >> 32 ^ epoch) * HASH_MUL2;
+    h = *(const __u32 *) (eth->h_source + 2)
+        | (__u64) *(const __u16 *) eth->h_source << 32
+        | (__u64) pkt->vlan << TABLE_VLAN_SHIFT;
+    h = (h ^ epoch ^ port_number * HASH_MUL3) * HASH_MUL1;
     slot = &page->epoch[h >> 52 & (LEARN_SLOTS - 1)];
-    /* Epochs begin at 1: memory that nobody has written is not one. */
-    if (*slot == epoch + 1) {
+    if (*slot == epoch) {
         return false;
     }
-    *slot = epoch + 1;
+    *slot = epoch;
     return true;
 }
 
@@ -173,7 +169,7 @@ check_target(const struct packet *pkt, const struct table_target *t,
     if (is_too_large(pkt, t, growth)) {
         return XDP_C_UP_TOO_LARGE;
     }
-    return has_frags(pkt) && !(t->flags & TABLE_TARGET_SG)
+    return pkt->frags && !(t->flags & TABLE_TARGET_SG)
            ? XDP_C_UP_FRAGS : PARSED_IP;
 }
 
@@ -199,7 +195,6 @@ redirect(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt,
 {
     __u32 target = found->verdict >> TABLE_VERDICT_TARGET_SHIFT;
     const struct table_entry *e = NULL;
-    __u64 now = bpf_ktime_get_coarse_ns();
     __u32 reason;
 
     if (found->verdict & TABLE_VERDICT_REWRITE) {
@@ -216,7 +211,7 @@ redirect(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt,
     if (reason == PARSED_IP && e) {
         reason = check_rewrite(pkt, e);
     }
-    if (reason == PARSED_IP && learn_is_due(ctx, pkt, now)) {
+    if (reason == PARSED_IP && learn_is_due(pkt, l)) {
         reason = XDP_C_UP_LEARN;
     }
     if (reason == PARSED_IP
@@ -229,7 +224,7 @@ redirect(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt,
     if (reason != PARSED_IP) {
         return go_up(stats, reason);
     }
-    count_hit(found, l, pkt, now);
+    count_hit(found, l, pkt);
     stats->n[XDP_C_REDIRECT_BYTES] += pkt->len;
     return end(stats, XDP_C_REDIRECT, XDP_REDIRECT);
 }
@@ -264,7 +259,7 @@ forward(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
     if (!active) {
         return go_up(stats, XDP_C_UP_NO_TABLE);
     }
-    look_up(pkt, active, &found);
+    look_up(pkt, active, stats->n[XDP_C_REDIRECT], &found);
     if (found.entry == TABLE_NO_ENTRY) {
         return go_up(stats, XDP_C_UP_NO_MATCH);
     }
@@ -277,13 +272,13 @@ forward(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
     case TABLE_REDIRECT:
         return redirect(ctx, stats, pkt, &found, l);
     case TABLE_DROP:
-        count_hit(&found, l, pkt, bpf_ktime_get_coarse_ns());
+        count_hit(&found, l, pkt);
         return end(stats, XDP_C_DROP_PREFIX, XDP_DROP);
     case TABLE_HOST:
-        count_hit(&found, l, pkt, bpf_ktime_get_coarse_ns());
+        count_hit(&found, l, pkt);
         return to_host(ctx, stats, pkt);
     case TABLE_USERSPACE:
-        count_hit(&found, l, pkt, bpf_ktime_get_coarse_ns());
+        count_hit(&found, l, pkt);
         return go_up(stats, XDP_C_UP_ENTRY);
     default:
         return go_up(stats, XDP_C_UP_NOT_OFFLOADED);

@@ -17,12 +17,16 @@ struct found {
 };
 
 /* What a frame is looked up by: addresses as in the frame, in both words or,
- * for IPv4, in the low half of the first one; 0 where the table does not look
- * at it. */
+ * for IPv4, in the low half of the first one; what the table does not look at
+ * is 0. */
 struct key {
     __u64 dst[2], src[2];
     __u64 limits;               /* VLAN and MAC, see TABLE_VLAN_SHIFT. */
 };
+
+/* Does the verdict depend on more than the destination? */
+#define TABLE_ACTIVE_MORE \
+    (TABLE_ACTIVE_SRC | TABLE_ACTIVE_VLAN | TABLE_ACTIVE_MAC)
 
 /* Returns 'mac' as a number of 48 bits. */
 static __always_inline __u64
@@ -32,46 +36,20 @@ mac_to_u64(const __u8 *mac)
            | bpf_ntohl(*(const __be32 *) (mac + 2));
 }
 
-/* Fills '*key' for 'pkt'.  Returns false only in the eyes of the verifier. */
-static __always_inline bool
-make_key(const struct packet *pkt, __u32 active, struct key *key)
+/* Returns the VLAN and the MAC that verdicts depend on. */
+static __always_inline __u64
+limits_of(const struct packet *pkt, __u32 active)
 {
-    const struct ethhdr *eth = bytes_at(pkt, 0, sizeof *eth, pkt->len);
+    const struct ethhdr *eth = pkt->data;
+    __u64 limits = 0;
 
-    __builtin_memset(key, 0, sizeof *key);
-    if (!eth) {
-        return false;
-    }
-    if (pkt->l3.ipv6) {
-        const __u64 *a = bytes_at(pkt, pkt->l3.ofs + 8, 32, pkt->len);
-
-        if (!a) {
-            return false;
-        }
-        key->dst[0] = a[2];
-        key->dst[1] = a[3];
-        if (active & TABLE_ACTIVE_SRC) {
-            key->src[0] = a[0];
-            key->src[1] = a[1];
-        }
-    } else {
-        const __u32 *a = bytes_at(pkt, pkt->l3.ofs + 12, 8, pkt->len);
-
-        if (!a) {
-            return false;
-        }
-        key->dst[0] = a[1];
-        if (active & TABLE_ACTIVE_SRC) {
-            key->src[0] = a[0];
-        }
-    }
     if (active & TABLE_ACTIVE_VLAN) {
-        key->limits = (__u64) pkt->vlan << TABLE_VLAN_SHIFT;
+        limits = (__u64) pkt->vlan << TABLE_VLAN_SHIFT;
     }
     if (active & TABLE_ACTIVE_MAC) {
-        key->limits |= mac_to_u64(eth->h_dest);
+        limits |= mac_to_u64(eth->h_dest);
     }
-    return true;
+    return limits;
 }
 
 /* The table. */
@@ -235,99 +213,141 @@ walk_table6(const struct key *key, struct found *found)
 
 /* The cache. */
 
-static __always_inline __u64
-cache_hash(const struct key *key, __u32 active)
+/* Is 'slot' about this address? */
+static __always_inline bool
+slot4_is(const struct cache4_slot *slot, const struct key *key, __u32 active)
 {
-    __u64 h = key->dst[0] ^ key->src[0] * HASH_MUL2 ^ key->limits
-              ^ (__u64) active << 32;
+    return slot->tag == active && slot->dst == (__u32) key->dst[0]
+           && (!(active & TABLE_ACTIVE_MORE)
+               || (slot->src == (__u32) key->src[0]
+                   && slot->limits == key->limits));
+}
 
-    return h * HASH_MUL1;
+/* Chooses the slot of 'set' that has to go: one of another table, else the
+ * second one, so that what came first, which most often is what comes most
+ * often, stays; but the first one from time to time, so that it does not stay
+ * for ever. */
+static __always_inline struct cache4_slot *
+victim4(struct cache4_set *set, __u32 active, __u64 dice)
+{
+    if (set->way[0].tag != active || !(dice & 7)) {
+        return &set->way[0];
+    }
+    return &set->way[1];
+}
+
+/* Looks up what is not in 'set', and puts it there.  'dice' is any number. */
+static __always_inline void
+fill4(struct cache4_set *set, const struct key *key, __u64 dice,
+      struct found *found)
+{
+    struct cache4_slot *slot = victim4(set, found->active, dice);
+
+    walk_table4(key, found);
+    slot->tag = found->active;
+    slot->dst = key->dst[0];
+    slot->entry = found->entry;
+    slot->verdict = found->verdict;
+    slot->limits = key->limits;
+    slot->src = key->src[0];
 }
 
 static __always_inline void
-look_up4(const struct key *key, struct found *found)
+look_up4(const struct packet *pkt, __u64 dice, struct found *found)
 {
-    __u64 h = cache_hash(key, found->active);
-    __u32 number = h >> 55;     /* Page: 9 bits; slot: 7 bits. */
-    struct cache4_page *page = bpf_map_lookup_elem(&cache4, &number);
-    struct cache4_slot *slot;
+    const __u32 *addrs = pkt->ip + 12;
+    __u32 active = found->active;
+    struct key key = { .dst[0] = addrs[1] };
+    __u64 h = (key.dst[0] | (__u64) active << 32) * HASH_MUL1;
+    struct cache4_page *page;
+    struct cache4_set *set;
+    const struct cache4_slot *slot;
+    __u32 number;
 
-    _Static_assert(CACHE4_PAGES == 1 << 9 && CACHE4_PER_PAGE == 1 << 7,
-                   "bits of the hash");
-    if (!page) {
-        return;
+    if (active & TABLE_ACTIVE_MORE) {
+        key.src[0] = active & TABLE_ACTIVE_SRC ? addrs[0] : 0;
+        key.limits = limits_of(pkt, active);
+        h ^= (key.src[0] ^ key.limits) * HASH_MUL2;
     }
-    slot = &page->slot[h >> 48 & (CACHE4_PER_PAGE - 1)];
-    if (slot->tag != found->active || slot->dst != (__u32) key->dst[0]
-        || slot->src != (__u32) key->src[0]
-        || slot->limits != key->limits) {
-        walk_table4(key, found);
-        slot->tag = found->active;
-        slot->entry = found->entry;
-        slot->verdict = found->verdict;
-        slot->dst = key->dst[0];
-        slot->src = key->src[0];
-        slot->limits = key->limits;
-        return;
+    _Static_assert(CACHE4_PAGES == 1 << 9 && CACHE4_PER_PAGE == 1 << 6,
+                   "bits of the hash");
+    number = h >> 55;
+    page = bpf_map_lookup_elem(&cache4, &number);
+    if (!page) {
+        return;                 /* For the verifier. */
+    }
+    set = &page->set[h >> 49 & (CACHE4_PER_PAGE - 1)];
+    slot = &set->way[0];
+    if (!slot4_is(slot, &key, active)) {
+        slot = &set->way[1];
+        if (!slot4_is(slot, &key, active)) {
+            fill4(set, &key, dice, found);
+            return;
+        }
     }
     found->entry = slot->entry;
     found->verdict = slot->verdict;
 }
 
 static __always_inline void
-look_up6(const struct key *key, struct found *found)
+look_up6(const struct packet *pkt, struct found *found)
 {
-    __u64 h = cache_hash(key, found->active) ^ key->dst[1] * HASH_MUL3
-              ^ key->src[1] * HASH_MUL1;
-    __u32 number;
+    const __u64 *addrs = pkt->ip + 8;
+    __u32 active = found->active;
+    struct key key = { .dst = { addrs[2], addrs[3] } };
     struct cache6_page *page;
     struct cache6_slot *slot;
+    __u32 number;
+    __u64 h;
 
+    h = hash_mix(hash_mix(active, key.dst[0]), key.dst[1]);
+    if (active & TABLE_ACTIVE_SRC) {
+        key.src[0] = addrs[0];
+        key.src[1] = addrs[1];
+        h = hash_mix(hash_mix(h, key.src[0]), key.src[1]);
+    }
+    key.limits = limits_of(pkt, active);
+    h = (h ^ key.limits) * HASH_MUL2;
     _Static_assert(CACHE6_PAGES == 1 << 8 && CACHE6_PER_PAGE == 1 << 6,
                    "bits of the hash");
-    h ^= h >> 32;
-    h *= HASH_MUL2;
-    number = h >> 56;           /* Page: 8 bits; slot: 6 bits. */
+    number = h >> 56;
     page = bpf_map_lookup_elem(&cache6, &number);
     if (!page) {
-        return;
+        return;                 /* For the verifier. */
     }
     slot = &page->slot[h >> 50 & (CACHE6_PER_PAGE - 1)];
-    if (slot->tag != found->active
-        || slot->dst[0] != key->dst[0] || slot->dst[1] != key->dst[1]
-        || slot->src[0] != key->src[0] || slot->src[1] != key->src[1]
-        || slot->limits != key->limits) {
-        walk_table6(key, found);
-        slot->tag = found->active;
+    if (slot->tag != active
+        || slot->dst[0] != key.dst[0] || slot->dst[1] != key.dst[1]
+        || slot->src[0] != key.src[0] || slot->src[1] != key.src[1]
+        || slot->limits != key.limits) {
+        walk_table6(&key, found);
+        slot->tag = active;
         slot->entry = found->entry;
         slot->verdict = found->verdict;
-        slot->dst[0] = key->dst[0];
-        slot->dst[1] = key->dst[1];
-        slot->src[0] = key->src[0];
-        slot->src[1] = key->src[1];
-        slot->limits = key->limits;
+        slot->dst[0] = key.dst[0];
+        slot->dst[1] = key.dst[1];
+        slot->src[0] = key.src[0];
+        slot->src[1] = key.src[1];
+        slot->limits = key.limits;
         return;
     }
     found->entry = slot->entry;
     found->verdict = slot->verdict;
 }
 
-/* Looks 'pkt' up in the table 'active'. */
+/* Looks 'pkt' up in the table 'active'.  'dice' is any number that changes
+ * from frame to frame. */
 static __always_inline void
-look_up(const struct packet *pkt, __u32 active, struct found *found)
+look_up(const struct packet *pkt, __u32 active, __u64 dice,
+        struct found *found)
 {
-    struct key key;
-
     found->active = active;
     found->entry = TABLE_NO_ENTRY;
     found->verdict = TABLE_USERSPACE;
-    if (!make_key(pkt, active, &key)) {
-        return;
-    }
     if (pkt->l3.ipv6) {
-        look_up6(&key, found);
+        look_up6(pkt, found);
     } else {
-        look_up4(&key, found);
+        look_up4(pkt, dice, found);
     }
 }
 

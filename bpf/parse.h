@@ -58,11 +58,15 @@ struct l3 {
     __u32 end;
 };
 
-/* A frame, and what is known of it. */
+/* A frame, and what is known of it.  Of the pointers the verifier knows how
+ * much there is behind them: an Ethernet header at 'data', and at 'ip' an IPv4
+ * or IPv6 header without what may follow. */
 struct packet {
     void *data;                 /* The part in linear memory. */
     void *data_end;
+    void *ip;
     __u32 len;                  /* The whole of it. */
+    bool frags;                 /* Is it in more than one piece? */
 
     __u16 vlan;                 /* Id of the outer tag, 0 for none. */
     bool tagged;
@@ -92,23 +96,23 @@ has_ports(__u8 proto)
 }
 
 /* Reads the IPv4 header at 'ofs', which may be behind another one, into '*l3'.
- * Returns false if it is malformed. */
-static __always_inline bool
+ * Returns it, or NULL if it is malformed. */
+static __always_inline void *
 parse_ipv4(const struct packet *pkt, __u32 ofs, __u32 limit, struct l3 *l3)
 {
-    const struct iphdr *ip = bytes_at(pkt, ofs, sizeof *ip, limit);
+    struct iphdr *ip = bytes_at(pkt, ofs, sizeof *ip, limit);
     __u32 ihl, total;
     __u8 version_ihl;
 
     if (!ip) {
-        return false;
+        return NULL;
     }
     version_ihl = *(const __u8 *) ip;
     ihl = (version_ihl & 0xf) * 4;
     total = bpf_ntohs(ip->tot_len);
     if (version_ihl >> 4 != 4 || ihl < sizeof *ip || total < ihl
         || ofs + total > limit) {
-        return false;
+        return NULL;
     }
     l3->ipv6 = false;
     l3->fragment = ip->frag_off & IPV4_FRAG_MASK;
@@ -116,7 +120,7 @@ parse_ipv4(const struct packet *pkt, __u32 ofs, __u32 limit, struct l3 *l3)
     l3->ofs = ofs;
     l3->l4_ofs = ofs + ihl;
     l3->end = ofs + total;
-    return true;
+    return ip;
 }
 
 /* Is 'nexthdr' an extension header that can be stepped over? */
@@ -151,13 +155,13 @@ ipv6_skip_exts(const struct packet *pkt, __u32 limit, __u32 *ofs,
 }
 
 /* As parse_ipv4(), for IPv6. */
-static __always_inline bool
+static __always_inline void *
 parse_ipv6(const struct packet *pkt, __u32 ofs, __u32 limit, struct l3 *l3)
 {
-    const struct ipv6hdr *ip = bytes_at(pkt, ofs, sizeof *ip, limit);
+    struct ipv6hdr *ip = bytes_at(pkt, ofs, sizeof *ip, limit);
 
     if (!ip || *(const __u8 *) ip >> 4 != 6) {
-        return false;
+        return NULL;
     }
     l3->ipv6 = true;
     l3->proto = ip->nexthdr;
@@ -166,10 +170,10 @@ parse_ipv6(const struct packet *pkt, __u32 ofs, __u32 limit, struct l3 *l3)
     l3->end = l3->l4_ofs + bpf_ntohs(ip->payload_len);
     if (l3->end > limit
         || !ipv6_skip_exts(pkt, l3->end, &l3->l4_ofs, &l3->proto)) {
-        return false;
+        return NULL;
     }
     l3->fragment = l3->proto == IPPROTO_FRAGMENT;
-    return true;
+    return ip;
 }
 
 /* Finds the ports, where the packet should have some. */
@@ -205,15 +209,13 @@ packet_init(struct xdp_md *ctx, struct packet *pkt)
         .data = (void *) (long) ctx->data,
         .data_end = (void *) (long) ctx->data_end,
     };
-    pkt->len = (frags_on ? bpf_xdp_get_buff_len(ctx)
-                : pkt->data_end - pkt->data);
-}
+    pkt->len = pkt->data_end - pkt->data;
+    if (frags_on) {
+        __u32 len = bpf_xdp_get_buff_len(ctx);
 
-/* Is the frame in more than one piece? */
-static __always_inline bool
-has_frags(const struct packet *pkt)
-{
-    return frags_on && pkt->len > pkt->data_end - pkt->data;
+        pkt->frags = len > pkt->len;
+        pkt->len = len;
+    }
 }
 
 /* What parsing found: PARSED_IP, or the counter of what the frame is
@@ -231,7 +233,7 @@ parse(struct xdp_md *ctx, struct packet *pkt)
     __be16 type;
 
     packet_init(ctx, pkt);
-    if (has_frags(pkt) && pkt->data + MIN_FIRST_PIECE > pkt->data_end) {
+    if (pkt->frags && pkt->data + MIN_FIRST_PIECE > pkt->data_end) {
         return XDP_C_NOT_LINEAR;
     }
     eth = bytes_at(pkt, 0, sizeof *eth, pkt->len);
@@ -255,11 +257,13 @@ parse(struct xdp_md *ctx, struct packet *pkt)
     }
 
     if (type == bpf_htons(ETH_P_IP)) {
-        if (!parse_ipv4(pkt, ofs, pkt->len, &pkt->l3)) {
+        pkt->ip = parse_ipv4(pkt, ofs, pkt->len, &pkt->l3);
+        if (!pkt->ip) {
             return XDP_C_MALFORMED_IPV4;
         }
     } else if (type == bpf_htons(ETH_P_IPV6)) {
-        if (!parse_ipv6(pkt, ofs, pkt->len, &pkt->l3)) {
+        pkt->ip = parse_ipv6(pkt, ofs, pkt->len, &pkt->l3);
+        if (!pkt->ip) {
             return XDP_C_MALFORMED_IPV6;
         }
     } else {
@@ -288,14 +292,12 @@ is_ip(__u32 parsed)
 static __always_inline __u32
 flow_hash(const struct packet *pkt)
 {
-    const void *addrs;
-
-    if (pkt->l3.ipv6) {
-        addrs = bytes_at(pkt, pkt->l3.ofs, sizeof(struct ipv6hdr), pkt->len);
-        return addrs ? hash_ipv6(addrs + 8, pkt->l3.proto, pkt->ports) : 0;
+    if (!pkt->ip) {
+        return 0;               /* For the verifier. */
     }
-    addrs = bytes_at(pkt, pkt->l3.ofs, sizeof(struct iphdr), pkt->len);
-    return addrs ? hash_ipv4(addrs + 12, pkt->l3.proto, pkt->ports) : 0;
+    return (pkt->l3.ipv6
+            ? hash_ipv6(pkt->ip + 8, pkt->l3.proto, pkt->ports)
+            : hash_ipv4(pkt->ip + 12, pkt->l3.proto, pkt->ports));
 }
 
 #endif /* parse.h */

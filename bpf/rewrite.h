@@ -33,7 +33,7 @@ entry_at(const struct found *found)
 static __always_inline __u8 *
 ttl_of(const struct packet *pkt)
 {
-    return bytes_at(pkt, pkt->l3.ofs + (pkt->l3.ipv6 ? 7 : 8), 1, pkt->len);
+    return pkt->ip + (pkt->l3.ipv6 ? 7 : 8);
 }
 
 /* Returns PARSED_IP if what 'e' asks for can be done, or the reason why
@@ -41,9 +41,7 @@ ttl_of(const struct packet *pkt)
 static __always_inline __u32
 check_rewrite(const struct packet *pkt, const struct table_entry *e)
 {
-    const __u8 *ttl = ttl_of(pkt);
-
-    if (e->rewrite & TABLE_DEC_TTL && (!ttl || *ttl <= 1)) {
+    if (e->rewrite & TABLE_DEC_TTL && *ttl_of(pkt) <= 1) {
         return XDP_C_UP_TTL;
     }
     if (e->rewrite & (TABLE_POP_VLAN | TABLE_SET_VLAN) && !pkt->tagged) {
@@ -56,25 +54,32 @@ check_rewrite(const struct packet *pkt, const struct table_entry *e)
 static __always_inline void
 decrement_ttl(const struct packet *pkt)
 {
-    struct iphdr *ip;
-    __u8 *ttl = ttl_of(pkt);
+    struct iphdr *ip = pkt->ip;
     __u32 check;
 
-    if (!ttl) {
-        return;
-    }
-    --*ttl;
+    --*ttl_of(pkt);
     if (!pkt->l3.ipv6) {
-        ip = bytes_at(pkt, pkt->l3.ofs, sizeof *ip, pkt->len);
-        if (ip) {
-            check = ip->check + bpf_htons(0x0100);
-            ip->check = check + (check >= 0xffff);
-        }
+        check = ip->check + bpf_htons(0x0100);
+        ip->check = check + (check >= 0xffff);
     }
 }
 
+/* Makes the pointers in 'pkt' good again after the frame's ends have moved by
+ * 'growth' bytes.  'ip' is NULL only in the eyes of the verifier. */
+static __always_inline void
+refresh(struct xdp_md *ctx, struct packet *pkt, int growth)
+{
+    pkt->data = (void *) (long) ctx->data;
+    pkt->data_end = (void *) (long) ctx->data_end;
+    pkt->len += growth;
+    pkt->l3.ofs += growth;
+    pkt->ip = bytes_at(pkt, pkt->l3.ofs,
+                       (pkt->l3.ipv6 ? sizeof(struct ipv6hdr)
+                        : sizeof(struct iphdr)), pkt->len);
+}
+
 /* Makes room for a tag, which it leaves unset.  Returns false if there is
- * none; either way the pointers in 'pkt' are good again. */
+ * none. */
 static __always_inline bool
 push_room(struct xdp_md *ctx, struct packet *pkt)
 {
@@ -82,13 +87,10 @@ push_room(struct xdp_md *ctx, struct packet *pkt)
     __u8 *p;
     bool ok = !bpf_xdp_adjust_head(ctx, -VLAN_LEN);
 
-    pkt->data = (void *) (long) ctx->data;
-    pkt->data_end = (void *) (long) ctx->data_end;
+    refresh(ctx, pkt, ok ? VLAN_LEN : 0);
     if (!ok) {
         return false;
     }
-    pkt->len += VLAN_LEN;
-    pkt->l3.ofs += VLAN_LEN;
     p = bytes_at(pkt, 0, sizeof(struct ethhdr) + VLAN_LEN, pkt->len);
     if (p) {
         __builtin_memcpy(macs, p + VLAN_LEN, TWO_MACS);
@@ -108,11 +110,8 @@ pop_tag(struct xdp_md *ctx, struct packet *pkt)
         __builtin_memcpy(macs, p, TWO_MACS);
         __builtin_memcpy(p + VLAN_LEN, macs, TWO_MACS);
         bpf_xdp_adjust_head(ctx, VLAN_LEN);
+        refresh(ctx, pkt, -VLAN_LEN);
     }
-    pkt->data = (void *) (long) ctx->data;
-    pkt->data_end = (void *) (long) ctx->data_end;
-    pkt->len -= VLAN_LEN;
-    pkt->l3.ofs -= VLAN_LEN;
 }
 
 /* Writes the outer tag: all of it, or, where the tag stays, its id only. */
@@ -163,10 +162,10 @@ rewrite(struct xdp_md *ctx, struct packet *pkt, const struct table_entry *e)
 {
     struct ethhdr *eth;
 
-    if (!rewrite_vlan(ctx, pkt, e)) {
+    if (e->rewrite & REWRITE_VLAN && !rewrite_vlan(ctx, pkt, e)) {
         return XDP_C_UP_REWRITE;
     }
-    if (e->rewrite & TABLE_DEC_TTL) {
+    if (e->rewrite & TABLE_DEC_TTL && pkt->ip) {
         decrement_ttl(pkt);
     }
     eth = bytes_at(pkt, 0, sizeof *eth, pkt->len);

@@ -37,6 +37,9 @@ const volatile bool tags_follow = false;
 /* Has a front program put such tags into the frame? */
 const volatile bool front_on = false;
 
+/* A number of this port: its ifindex. */
+const volatile __u32 port_number = 0;
+
 /* Longest frame that its socket takes. */
 const volatile __u32 max_frame = ~0U;
 

@@ -57,6 +57,8 @@ char *prefix_force_commit(struct prefix_table *, struct prefix_job *,
 void prefix_force_clear(struct prefix_table *);
 void prefix_force_detach(struct prefix_table *);
 void prefix_force_write_share(struct prefix_table *);
+void prefix_force_write_now(struct prefix_table *);
+uint32_t prefix_force_now(void);
 void prefix_force_read(const struct prefix_force *, size_t entry,
                        struct table_counter *);
 

@@ -4,7 +4,6 @@
 #include "prefix-table-private.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "openvswitch/dynamic-string.h"
 #include "prefix-generation.h"
@@ -111,21 +110,11 @@ prefix_table_get_status(const struct prefix_table *table, struct smap *status)
     }
 }
 
-/* Returns CLOCK_MONOTONIC, which the program reads too, in ms. */
-static long long int
-monotonic_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
 void
 prefix_table_get_hits(const struct prefix_table *table,
                       struct prefix_hits *hits)
 {
-    long long int now = monotonic_ms();
+    uint32_t now = prefix_force_now();
 
     for (size_t i = 0; table->force.set && i < table->force.set->n; i++) {
         struct table_counter c;
@@ -133,9 +122,7 @@ prefix_table_get_hits(const struct prefix_table *table,
         prefix_force_read(&table->force, i, &c);
         hits[i].packets = c.packets;
         hits[i].bytes = c.bytes;
-        hits[i].last_ms = (!c.last ? -1
-                           : MAX(now - (long long int) (c.last / 1000000),
-                                 0));
+        hits[i].last_ms = c.last ? 1000LL * (now - c.last) : -1;
     }
 }
 

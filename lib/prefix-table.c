@@ -18,7 +18,7 @@
 VLOG_DEFINE_THIS_MODULE(prefix_table);
 
 /* How often to look whether ports have moved between bridges, of which nobody
- * tells. */
+ * tells, and to tell the program the time. */
 #define LOOK_MS 1000
 
 enum request_kind {
@@ -462,6 +462,7 @@ prefix_table_set_maps(struct prefix_table *table, int tables_fd,
         }
     }
     prefix_force_write_share(table);
+    prefix_force_write_now(table);
     if (table->live && table->force.set) {
         add_request(table, REQUEST_REBUILD, NULL, NULL);
         advance(table);
@@ -506,6 +507,7 @@ prefix_table_run(struct prefix_table *table)
 
     if (time_msec() >= table->next_look) {
         table->next_look = time_msec() + LOOK_MS;
+        prefix_force_write_now(table);
         look_at_bridges(table);
     }
     advance(table);
@@ -524,7 +526,7 @@ prefix_table_wait(struct prefix_table *table)
         if (!prefix_job_is_running(table->job)) {
             poll_immediate_wake();
         }
-    } else if (table->force.set) {
+    } else if (table->live) {
         poll_timer_wait_until(table->next_look);
     }
 }

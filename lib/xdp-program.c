@@ -131,6 +131,7 @@ write_settings(const struct xdp_program *prog, const struct loaded *loaded)
     skel->rodata->front_on = prog->front != NULL;
     skel->rodata->frags_on = prog->frags;
     skel->rodata->max_frame = FRAME_MAX_LEN;
+    skel->rodata->port_number = prog->ifindex;
     bpf_program__set_flags(skel->progs.afxdp_fast,
                            prog->frags ? BPF_F_XDP_HAS_FRAGS : 0);
 }

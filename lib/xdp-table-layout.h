@@ -125,6 +125,10 @@ struct table_live {
     __u32 share;                    /* A flow takes the fast path if the upper
                                      * 16 bits of its hash are below this:
                                      * 0 none, 65536 all of them. */
+    __u32 now;                      /* CLOCK_MONOTONIC, in seconds, written by
+                                     * the daemon each second: it costs less
+                                     * than asking. */
+    __u32 reserved;
     __u32 counters_stride[2];       /* Counters of a CPU in each slot's
                                      * counters: n_entries, made even, so that
                                      * no two CPUs share a cache line. */
@@ -141,18 +145,25 @@ struct table_live {
 #define TABLE_ACTIVE_SHIFT 4
 
 /* The cache: what was found for an address, or that nothing was.  Per CPU,
- * shared by all ports of the daemon; a line is good for 'tag', the 'active' of
+ * shared by all ports of the daemon; a slot is good for 'tag', the 'active' of
  * the table that it is from.  Slots come in pages, since a per-CPU array has
  * a pointer for each of its values, which would be one more miss. */
 struct cache4_slot {
     __u32 tag;
+    __u32 dst;                      /* As in the frame. */
     __u32 entry;                    /* TABLE_NO_ENTRY: nothing matches. */
     __u32 verdict;
-    __u32 dst, src;                 /* As in the frame; src or 0. */
-    __u32 reserved;
     __u64 limits;                   /* VLAN and MAC, or 0. */
+    __u32 src;                      /* Or 0. */
+    __u32 reserved;
 };
-_Static_assert(sizeof(struct cache4_slot) == TABLE_LINE / 2, "two a line");
+
+/* A cache line: an address has the choice of its two slots. */
+#define CACHE4_WAYS 2
+struct cache4_set {
+    struct cache4_slot way[CACHE4_WAYS];
+};
+_Static_assert(sizeof(struct cache4_set) == TABLE_LINE, "one a line");
 
 struct cache6_slot {
     __u32 tag;
@@ -165,16 +176,16 @@ struct cache6_slot {
 };
 _Static_assert(sizeof(struct cache6_slot) == TABLE_LINE, "one a line");
 
-/* Slots in all: at 64 k IPv4 slots a mix of 10,000 destinations rarely
- * collides (measuring: 16 k cost 40 ns a frame more). */
+/* At 64 k IPv4 slots a mix of 10,000 destinations rarely collides (16 k cost
+ * 40 ns a frame more). */
 #define CACHE_PAGE 4096
-#define CACHE4_PER_PAGE (CACHE_PAGE / sizeof(struct cache4_slot))
+#define CACHE4_PER_PAGE (CACHE_PAGE / sizeof(struct cache4_set))
 #define CACHE6_PER_PAGE (CACHE_PAGE / sizeof(struct cache6_slot))
 #define CACHE4_PAGES 512                /* 2 MB a CPU. */
 #define CACHE6_PAGES 256                /* 1 MB a CPU. */
 
 struct cache4_page {
-    struct cache4_slot slot[CACHE4_PER_PAGE];
+    struct cache4_set set[CACHE4_PER_PAGE];
 };
 struct cache6_page {
     struct cache6_slot slot[CACHE6_PER_PAGE];
@@ -184,7 +195,7 @@ struct cache6_page {
  * one for all ports.  The hash depends on the epoch, so that two MACs that
  * collide in one do not in the next. */
 #define LEARN_SLOTS 4096
-#define LEARN_EPOCH_SHIFT 32            /* Of ns: 4.3 s. */
+#define LEARN_EPOCH_SHIFT 2             /* Of 'now': 4 s. */
 struct learn_page {
     __u32 epoch[LEARN_SLOTS];
 };
@@ -196,7 +207,7 @@ struct learn_page {
 struct table_counter {
     __u64 packets;
     __u64 bytes;
-    __u64 last;                     /* CLOCK_MONOTONIC, ns; coarse. */
+    __u64 last;                     /* 'now' of struct table_live; 0: never. */
     __u64 reserved;
 };
 _Static_assert(sizeof(struct table_counter) == TABLE_LINE / 2, "two a line");
