@@ -85,11 +85,18 @@ walk4(void *table, __u32 root, __u32 root_bits, __u32 addr)
     bits = root_bits == TABLE_MAX_ROOT_BITS ? TABLE_MAX_ROOT_BITS
                                             : TABLE_MIN_ROOT_BITS;
     word = word_at(table, root, addr >> (32 - bits));
-    for (int i = 0; i < (32 - TABLE_MIN_ROOT_BITS) / TABLE_IPV4_STRIDE
-                    && is_node(word); i++) {
+    for (int i = 0; i < (TABLE_IPV4_DENSE_BITS - TABLE_MIN_ROOT_BITS)
+                        / TABLE_IPV4_STRIDE
+                    && bits < TABLE_IPV4_DENSE_BITS && is_node(word); i++) {
         word = word_at(table, word,
                        addr >> ((32 - TABLE_IPV4_STRIDE - bits) & 31) & 0xff);
         bits += TABLE_IPV4_STRIDE;
+    }
+    for (int i = 0; i < (32 - TABLE_IPV4_DENSE_BITS) / TABLE_LOW_STRIDE
+                    && is_node(word); i++) {
+        word = word_at(table, word,
+                       addr >> ((32 - TABLE_LOW_STRIDE - bits) & 31) & 0xf);
+        bits += TABLE_LOW_STRIDE;
     }
     return word;
 }
@@ -104,13 +111,13 @@ walk6(void *table, __u32 root, __u32 root_bits, __u64 hi, __u64 lo)
     bits = root_bits == TABLE_MAX_ROOT_BITS ? TABLE_MAX_ROOT_BITS
                                             : TABLE_MIN_ROOT_BITS;
     word = word_at(table, root, hi >> (64 - bits));
-    for (int i = 0; i < (128 - TABLE_MIN_ROOT_BITS) / TABLE_IPV6_STRIDE
+    for (int i = 0; i < (128 - TABLE_MIN_ROOT_BITS) / TABLE_LOW_STRIDE
                     && is_node(word); i++) {
         __u64 half = bits < 64 ? hi : lo;
 
         word = word_at(table, word,
-                       half >> ((64 - TABLE_IPV6_STRIDE - bits) & 63) & 0xf);
-        bits += TABLE_IPV6_STRIDE;
+                       half >> ((64 - TABLE_LOW_STRIDE - bits) & 63) & 0xf);
+        bits += TABLE_LOW_STRIDE;
     }
     return word;
 }

@@ -16,15 +16,19 @@
 #define LARGE_ROOT_PREFIXES 1024
 
 /* Nodes below the root on the way to the longest prefix. */
-#define IPV4_MAX_DEPTH ((32 - TABLE_MIN_ROOT_BITS) / TABLE_IPV4_STRIDE)
-#define IPV6_MAX_DEPTH ((128 - TABLE_MIN_ROOT_BITS) / TABLE_IPV6_STRIDE)
-#define MAX_DEPTH MAX(IPV4_MAX_DEPTH, IPV6_MAX_DEPTH)
+#define IPV4_DENSE_DEPTH ((TABLE_IPV4_DENSE_BITS - TABLE_MIN_ROOT_BITS) \
+                          / TABLE_IPV4_STRIDE)
+#define IPV4_LOW_DEPTH ((32 - TABLE_IPV4_DENSE_BITS) / TABLE_LOW_STRIDE)
+#define IPV6_DEPTH ((128 - TABLE_MIN_ROOT_BITS) / TABLE_LOW_STRIDE)
+#define MAX_DEPTH MAX(IPV4_DENSE_DEPTH + IPV4_LOW_DEPTH, IPV6_DEPTH)
 
 #define NODE_LINES(STRIDE) ((1U << (STRIDE)) / TABLE_WORDS)
 
 /* Lines that an entry can need, its own among them. */
-#define IPV4_ENTRY_LINES (1 + IPV4_MAX_DEPTH * NODE_LINES(TABLE_IPV4_STRIDE))
-#define IPV6_ENTRY_LINES (1 + IPV6_MAX_DEPTH * NODE_LINES(TABLE_IPV6_STRIDE))
+#define IPV4_ENTRY_LINES (1 \
+                          + IPV4_DENSE_DEPTH * NODE_LINES(TABLE_IPV4_STRIDE) \
+                          + IPV4_LOW_DEPTH * NODE_LINES(TABLE_LOW_STRIDE))
+#define IPV6_ENTRY_LINES (1 + IPV6_DEPTH * NODE_LINES(TABLE_LOW_STRIDE))
 
 /* A word has 31 bits for the number of a line, and of an entry. */
 BUILD_ASSERT_DECL((uint64_t) PREFIX_SET_MAX * MAX(IPV4_ENTRY_LINES,
@@ -33,11 +37,12 @@ BUILD_ASSERT_DECL((uint64_t) PREFIX_SET_MAX * MAX(IPV4_ENTRY_LINES,
                   < TABLE_LEAF);
 
 /* A trie to be, and the entries that go into it, which stand side by side in
- * the set. */
+ * the set.  The nodes at depth D, of which the root has 0, are chosen from by
+ * the address's bits ofs[D] up to ofs[D + 1]. */
 struct trie {
     const struct prefix_entry *entries;     /* Of the whole set. */
     size_t first, end;
-    unsigned int root_bits, stride;
+    uint8_t ofs[MAX_DEPTH + 2];
 };
 
 /* The same number for 'enum table_trie' and for the order of the set. */
@@ -47,11 +52,29 @@ trie_of_entry(const struct prefix_entry *e)
     return (e->key.ipv6 ? TABLE_IPV6_SRC : TABLE_IPV4_SRC) + !e->key.src;
 }
 
+/* Returns the stride of nodes below the root that begin at bit 'ofs'. */
 static unsigned int
-trie_stride(enum table_trie trie)
+trie_stride(enum table_trie trie, unsigned int ofs)
 {
-    return (trie == TABLE_IPV4_SRC || trie == TABLE_IPV4_DST
-            ? TABLE_IPV4_STRIDE : TABLE_IPV6_STRIDE);
+    return ((trie == TABLE_IPV4_SRC || trie == TABLE_IPV4_DST)
+            && ofs < TABLE_IPV4_DENSE_BITS
+            ? TABLE_IPV4_STRIDE : TABLE_LOW_STRIDE);
+}
+
+static void
+set_strides(struct trie *trie, enum table_trie t)
+{
+    unsigned int len = (t == TABLE_IPV4_SRC || t == TABLE_IPV4_DST
+                        ? 32 : 128);
+    unsigned int ofs = (trie->end - trie->first >= LARGE_ROOT_PREFIXES
+                        ? TABLE_MAX_ROOT_BITS : TABLE_MIN_ROOT_BITS);
+
+    trie->ofs[0] = 0;
+    trie->ofs[1] = ofs;
+    for (unsigned int depth = 1; ofs < len; depth++) {
+        ofs += trie_stride(t, ofs);
+        trie->ofs[depth + 1] = ofs;
+    }
 }
 
 /* Divides the entries of 'set' among the 'tries'. */
@@ -69,9 +92,7 @@ find_tries(const struct prefix_set *set, struct trie tries[TABLE_N_TRIES])
             i++;
         }
         trie->end = i;
-        trie->stride = trie_stride(t);
-        trie->root_bits = (trie->end - trie->first >= LARGE_ROOT_PREFIXES
-                           ? TABLE_MAX_ROOT_BITS : TABLE_MIN_ROOT_BITS);
+        set_strides(trie, t);
     }
     ovs_assert(i == set->n);
 }
@@ -100,26 +121,23 @@ common_bits(const uint8_t *a, const uint8_t *b)
     return 128;
 }
 
-/* The root has depth 0.  Returns the first of the bits that choose a word of
- * the nodes at 'depth', and their number. */
-static unsigned int
-depth_ofs(const struct trie *trie, unsigned int depth)
-{
-    return depth ? trie->root_bits + (depth - 1) * trie->stride : 0;
-}
-
+/* Returns how many bits choose from the nodes at 'depth'. */
 static unsigned int
 depth_bits(const struct trie *trie, unsigned int depth)
 {
-    return depth ? trie->stride : trie->root_bits;
+    return trie->ofs[depth + 1] - trie->ofs[depth];
 }
 
 /* Returns the depth of the node whose words prefixes of 'len' bits fill. */
 static unsigned int
 depth_of_len(const struct trie *trie, unsigned int len)
 {
-    return (len <= trie->root_bits
-            ? 0 : DIV_ROUND_UP(len - trie->root_bits, trie->stride));
+    unsigned int depth = 0;
+
+    while (len > trie->ofs[depth + 1]) {
+        depth++;
+    }
+    return depth;
 }
 
 /* Returns the depth of the last node that is on the way both to entry 'i' and
@@ -134,15 +152,17 @@ shared_depth(const struct trie *trie, size_t i, unsigned int depth)
     }
     common = common_bits(trie->entries[i - 1].key.addr,
                          trie->entries[i].key.addr);
-    return (common < trie->root_bits
-            ? 0 : MIN(depth, 1 + (common - trie->root_bits) / trie->stride));
+    while (trie->ofs[depth] > common) {
+        depth--;
+    }
+    return depth;
 }
 
 /* Returns the number of lines that 'trie' takes. */
 static size_t
 trie_lines(const struct trie *trie)
 {
-    size_t n_nodes = 0;
+    size_t n_lines = NODE_LINES(depth_bits(trie, 0));
     unsigned int depth = 0;
 
     if (trie->first == trie->end) {
@@ -151,13 +171,11 @@ trie_lines(const struct trie *trie)
     for (size_t i = trie->first; i < trie->end; i++) {
         unsigned int want = depth_of_len(trie, trie->entries[i].key.len);
 
-        depth = shared_depth(trie, i, depth);
-        if (want > depth) {
-            n_nodes += want - depth;
-            depth = want;
+        for (depth = shared_depth(trie, i, depth); depth < want; depth++) {
+            n_lines += NODE_LINES(depth_bits(trie, depth + 1));
         }
     }
-    return NODE_LINES(trie->root_bits) + n_nodes * NODE_LINES(trie->stride);
+    return n_lines;
 }
 
 /* Memory of the table. */
@@ -247,14 +265,15 @@ link_entries(const struct trie *trie, struct table_line *lines,
             ? chain_error(&trie->entries[first]) : NULL);
 }
 
-/* Adds a node below 'slot', on line 'line': all of it is what 'slot' was. */
+/* Adds a node of 'bits' below 'slot', on line 'line': all of it is what 'slot'
+ * was. */
 static void
-add_node(const struct trie *trie, struct table_line *lines, uint32_t *slot,
+add_node(struct table_line *lines, unsigned int bits, uint32_t *slot,
          uint32_t line)
 {
     uint32_t *words = node_words(lines, line);
 
-    for (unsigned int i = 0; i < 1U << trie->stride; i++) {
+    for (unsigned int i = 0; i < 1U << bits; i++) {
         words[i] = *slot;
     }
     *slot = line;
@@ -267,7 +286,7 @@ add_prefix(const struct trie *trie, struct table_line *lines, uint32_t node,
            unsigned int depth, size_t first, size_t end)
 {
     const struct prefix_entry *e = &trie->entries[first];
-    unsigned int ofs = depth_ofs(trie, depth);
+    unsigned int ofs = trie->ofs[depth];
     unsigned int bits = depth_bits(trie, depth);
     uint32_t *words = node_words(lines, node) + addr_bits(e->key.addr, ofs,
                                                           bits);
@@ -289,20 +308,21 @@ build_trie(const struct trie *trie, struct table_line *lines, uint32_t *line)
     unsigned int depth = 0;
     size_t end;
 
-    *line += NODE_LINES(trie->root_bits);
+    *line += NODE_LINES(depth_bits(trie, 0));
     for (size_t i = trie->first; i < trie->end; i = end) {
         const struct prefix_entry *e = &trie->entries[i];
         unsigned int want = depth_of_len(trie, e->key.len);
         char *error;
 
         for (depth = shared_depth(trie, i, depth); depth < want; depth++) {
-            unsigned int bits = addr_bits(e->key.addr, depth_ofs(trie, depth),
-                                          depth_bits(trie, depth));
+            unsigned int index = addr_bits(e->key.addr, trie->ofs[depth],
+                                           depth_bits(trie, depth));
+            unsigned int bits = depth_bits(trie, depth + 1);
 
-            add_node(trie, lines, node_words(lines, path[depth]) + bits,
+            add_node(lines, bits, node_words(lines, path[depth]) + index,
                      *line);
             path[depth + 1] = *line;
-            *line += NODE_LINES(trie->stride);
+            *line += NODE_LINES(bits);
         }
         for (end = i + 1; end < trie->end; end++) {
             if (!same_prefix(e, &trie->entries[end])) {
@@ -444,7 +464,7 @@ prefix_blob_build(const struct prefix_set *set,
             continue;
         }
         header->root[t] = line;
-        header->root_bits[t] = tries[t].root_bits;
+        header->root_bits[t] = depth_bits(&tries[t], 0);
         error = build_trie(&tries[t], blob->lines, &line);
         if (error) {
             prefix_blob_uninit(blob);
@@ -477,7 +497,7 @@ trie_lookup(const struct table_line *lines, enum table_trie trie,
     while (word && !(word & TABLE_LEAF)) {
         word = node_words_const(lines, word)[addr_bits(addr, ofs, bits)];
         ofs += bits;
-        bits = trie_stride(trie);
+        bits = trie_stride(trie, ofs);
     }
     return word ? word & ~TABLE_LEAF : TABLE_NO_ENTRY;
 }

@@ -41,14 +41,15 @@ enum table_trie {
  *
  * A node of stride S is 2^S words, from the start of a line on; the next S
  * bits of the address, the most significant ones first, choose one.  The root
- * has stride 8 or 16, as the header says; the others have 8 (IPv4) or 4
- * (IPv6, where nodes are sparse).
+ * has stride 8 or 16, as the header says; the others have 8 or, where nodes
+ * are sparse, 4: in IPv6, and in IPv4 behind the first 24 bits.
  *
  * A word is 0: nothing matches; or TABLE_LEAF | index of the entry to start
  * with; or the line of the next node. */
 #define TABLE_LEAF (1U << 31)
 #define TABLE_IPV4_STRIDE 8
-#define TABLE_IPV6_STRIDE 4
+#define TABLE_IPV4_DENSE_BITS 24        /* From there on, TABLE_LOW_STRIDE. */
+#define TABLE_LOW_STRIDE 4
 #define TABLE_MIN_ROOT_BITS 8
 #define TABLE_MAX_ROOT_BITS 16
 
