@@ -10,14 +10,14 @@
 # prints the processes whose memory is the contender's.
 
 # The names that there are; also --contenders=all.
-all_contenders=(bare xsk bridge system afxdp afxdp-fast dpdk)
+all_contenders=(bare xsk bridge system afxdp afxdp-fast fastpath dpdk)
 
 # The core of all that polls.
 pmd_core=1
 
 kind_of() {
     case ${1%%+*} in
-    bare | xsk | bridge | system | dpdk) echo "${1%%+*}" ;;
+    bare | xsk | bridge | system | fastpath | dpdk) echo "${1%%+*}" ;;
     afxdp | afxdp-fast) echo ovs ;;
     *) return 1 ;;
     esac
@@ -103,11 +103,18 @@ port_works() {
     [ -z "$error" ] || broken "$error"
 }
 
+port_type() {
+    case $(kind_of "$contender") in
+    fastpath) echo afxdp-fast ;;
+    *) echo "${contender%%+*}" ;;
+    esac
+}
+
 ovs_up() {
     local n
 
     for n in 1 2 3 4; do
-        PORT_TYPE=${contender%%+*} \
+        PORT_TYPE=$(port_type) \
             port_add br0 "${devs[n - 1]}" $n "${@/#/options:}"
         port_works "${devs[n - 1]}"
     done
@@ -125,6 +132,58 @@ ovs_down() {
 
 ovs_pids() { vswitchd_pid; }
 
+# The same with a prefix table, in which each flow's destination has a prefix of
+# its own.
+
+# has_spread: whether destinations are many, in which case all contenders get
+# the same traffic.
+has_spread() { [[ ,$contenders == *,fastpath* && ${flows%%:*} -gt 1 ]]; }
+
+# prefix_file I: of the port that the flows of pair I come from.
+prefix_file() { echo "$dir/prefixes$1.json"; }
+
+# prefix_file_make I PREFIXES VERSION: makes it at once, however long it is.
+prefix_file_make() {
+    "$tools/make-prefixes" --port="p-${devs[2 * $1 + 1]}" --prefixes="$2" \
+        --version="$3" >"$dir/prefixes.new" &&
+        mv "$dir/prefixes.new" "$(prefix_file "$1")"
+}
+
+# redirected I: frames that took the fast path of pair I.
+redirected() { counter "p-${devs[2 * $1]}" xdp_redirect; }
+
+is_redirecting() {
+    local before
+
+    before=$(redirected "$1")
+    passes "${devs[2 * $1]}" "${devs[2 * $1 + 1]}" &&
+        [ "$(redirected "$1")" -gt "$before" ]
+}
+
+# A million prefixes take some seconds to come into force.
+fastpath_up() {
+    local i number=${flows%%:*} dev
+
+    ovs_up "$@"
+    for ((i = 0; i < ports; i++)); do
+        dev=${devs[2 * i]}
+        if [ "$number" = 1 ]; then
+            vsctl set interface "p-$dev" \
+                options:prefixes="192.0.2.0/24=redirect:p-${devs[2 * i + 1]}"
+        else
+            prefix_file_make $i "$number" 1 || broken "no prefix file"
+            vsctl set interface "p-$dev" \
+                options:prefix-file="$(prefix_file $i)"
+        fi
+        wait_until 120 is_redirecting $i ||
+            broken "the fast path does not begin:" \
+                "$(interface "p-$dev" status)"
+    done
+}
+
+fastpath_down() { ovs_down; }
+fastpath_pids() { vswitchd_pid; }
+
 # The type "system" knows no PMD threads: the daemon's main thread forwards.
 
 system_up() {
@@ -140,7 +199,10 @@ system_down() {
 system_pids() { vswitchd_pid; }
 
 is_port_type() {
-    case $(kind_of "$contender") in ovs | system) true ;; *) false ;; esac
+    case $(kind_of "$contender") in
+    ovs | fastpath | system) true ;;
+    *) false ;;
+    esac
 }
 
 # Debian's daemon with DPDK, in place of ours while it has its turn.

@@ -63,6 +63,7 @@ generate() {
 
     case $flows in *:*) order=${flows#*:} ;; esac
     [ "$ports" = 1 ] || sources+=,${devs[2]}
+    if has_spread; then set -- --prefixes="$number" "$@"; fi
     for ((i = 0; i < ports; i++)); do
         sink_start sink$i "${devs[2 * i + 1]}"
     done
@@ -96,8 +97,13 @@ pmd_ticks() {
 }
 
 has_pmd() {
-    case $(kind_of "$contender") in ovs | dpdk) true ;; *) false ;; esac
+    case $(kind_of "$contender") in
+    ovs | fastpath | dpdk) true ;;
+    *) false ;;
+    esac
 }
+
+is_fastpath() { [ "$(kind_of "$contender")" = fastpath ]; }
 
 # costs_now: seconds, busy_ticks of both cores, pmd_ticks.
 costs_now() {
@@ -135,6 +141,8 @@ record_costs() {
     has_pmd || return 0
     record "CPU time, PMD thread" s/Mpkt \
         "$(calculate "($user + $kernel) / 100 / $packets")"
+    # It polls in vain.
+    if is_fastpath; then return; fi
     cycles=$(appctl dpif-netdev/pmd-stats-show |
         sed -n 's/.*avg processing cycles per packet: \([0-9.]*\).*/\1/p' |
         head -n 1)
@@ -143,14 +151,32 @@ record_costs() {
         "$(calculate "$cycles * $user / ($user + $kernel)")"
 }
 
-measure_saturated() {
-    local mpps meanwhile=sample_costs
+# redirected_all: frames that took the fast path, of all pairs in use.
+redirected_all() {
+    local i n=0
 
-    if has_pmd; then appctl dpif-netdev/pmd-stats-clear >&2; fi
+    for ((i = 0; i < ports; i++)); do n=$((n + $(redirected $i))); done
+    echo $n
+}
+
+# rate_of_run: in Mpps, of what arrives while more comes than can go.
+rate_of_run() {
     generate --seconds="$run_seconds"
     [ "$got" -gt 0 ] || broken "not a frame of $sent arrived"
     mpps=$(calculate "$got / $seconds / 1e6")
+}
+
+measure_saturated() {
+    local mpps before meanwhile=sample_costs
+
+    if has_pmd; then appctl dpif-netdev/pmd-stats-clear >&2; fi
+    if is_fastpath; then before=$(redirected_all); fi
+    rate_of_run
     record "saturated rate" Mpps "$mpps"
+    if is_fastpath; then
+        record "of these on the fast path" % \
+            "$(calculate "100 * ($(redirected_all) - $before) / $got")"
+    fi
     record_costs "$mpps"
 }
 
@@ -303,7 +329,7 @@ add_time() {
     IFS=+ read -r _ options <<<"$contender"
     options=(${options:+${options//+/ }})
     start=$(date +%s%N)
-    PORT_TYPE=${contender%%+*} \
+    PORT_TYPE=$(port_type) \
         port_add br0 "$1" 9 options:n_rxq="$2" "${options[@]/#/options:}" >&2
     echo $((($(date +%s%N) - start) / 1000)) | sed 's/...$/.&/'
     port_works "$1"
@@ -320,11 +346,14 @@ measure_add() {
     record "each further queue" ms "$(calculate "($all - $one) / ($many - 1)")"
 }
 
-# longest_gap COMMAND...: in a stream between the third and the fourth port
-# while it runs, in ms.
+# longest_gap I COMMAND...: in a stream through pair I of the ports while it
+# runs, in ms.
 longest_gap() {
-    sink_start sink "${devs[3]}" --verify
-    paced_start stream "${devs[2]}" --rate=5000
+    local i=$1
+
+    shift
+    sink_start sink "${devs[2 * i + 1]}" --verify
+    paced_start stream "${devs[2 * i]}" --rate=5000
     sleep 0.3
     "$@" >&2
     sleep 0.3
@@ -337,8 +366,101 @@ measure_gap() {
     local without with
 
     is_port_type || return 0
-    without=$(longest_gap sleep 0.3) &&
-        with=$(longest_gap add_time "${tag}one" 1) || return
+    without=$(longest_gap 1 sleep 0.3) &&
+        with=$(longest_gap 1 add_time "${tag}one" 1) || return
     record "longest gap, nothing added" ms "$without"
     record "longest gap, a port added" ms "$with"
+}
+
+# Prefix tables, of "fastpath".
+
+# swap I: puts the other of two versions of the table in force, which has as
+# many prefixes as there are flows, and prints how long it took, in ms.
+swap() {
+    local start
+
+    swap_version=$((3 - ${swap_version:-1}))
+    cp "$dir/version$swap_version" "$dir/prefixes.new" &&
+        mv "$dir/prefixes.new" "$(prefix_file "$1")" || return
+    start=$(date +%s%N)
+    appctl afxdp-fast/prefix-apply "p-${devs[2 * $1]}" >&2 || return
+    echo $((($(date +%s%N) - start) / 1000)) | sed 's/...$/.&/'
+}
+
+# swaps_make I: makes the two versions, and puts the first in force.
+swaps_make() {
+    local version number=${flows%%:*}
+
+    for version in 2 1; do
+        prefix_file_make "$1" "$number" $version &&
+            cp "$(prefix_file "$1")" "$dir/version$version" || return
+    done
+    vsctl remove interface "p-${devs[2 * $1]}" options prefixes
+    vsctl set interface "p-${devs[2 * $1]}" \
+        options:prefix-file="$(prefix_file "$1")"
+    appctl afxdp-fast/prefix-apply "p-${devs[2 * $1]}" >&2
+}
+
+# swap_each_second: as long as a run is.
+swap_each_second() {
+    local i
+
+    for ((i = 0; i < run_seconds; i++)); do
+        swap 0 || return
+        sleep 0.9
+    done >"$dir/swaps"
+}
+
+# The daemon's main thread, which reads the files, shares a core with the PMD
+# thread, which has nothing to do: not with the generator.
+measure_swap() {
+    local mpps without with gap
+
+    is_fastpath || return 0
+    taskset -pc $pmd_core "$(vswitchd_pid)" >&2
+    swaps_make 0 || broken "no prefix file"
+    rate_of_run
+    without=$mpps
+    meanwhile=swap_each_second rate_of_run
+    with=$mpps
+    record "saturated rate, no swap" Mpps "$without"
+    record "saturated rate, a swap a second" Mpps "$with"
+    record "swaps" "" "$(wc -l <"$dir/swaps")"
+    record "time of a swap" ms "$(sort -n "$dir/swaps" | sed -n '$p')"
+    gap=$(longest_gap 0 sleep 0.3) && record "longest gap, no swap" ms "$gap"
+    gap=$(longest_gap 0 swap 0) && record "longest gap, a swap" ms "$gap"
+}
+
+# high_water_kb: the most that the daemon has had in memory, hugepages
+# included.
+high_water_kb() {
+    kb "/proc/$(vswitchd_pid)/status" VmHWM HugetlbPages
+}
+
+# Of a table with a million prefixes, which a file that is there has.
+measure_load() {
+    local user kernel time
+
+    is_fastpath || return 0
+    contender_down
+    ovs_stop
+    ovs_start
+    flows=1 contender_up
+    prefix_file_make 0 1 1 || broken "no prefix file"
+    vsctl remove interface "p-${devs[0]}" options prefixes
+    vsctl set interface "p-${devs[0]}" options:prefix-file="$(prefix_file 0)"
+    prefix_file_make 0 1000000 2 || broken "no prefix file"
+    kernel_settle
+    user=$(user_kb) kernel=$(kernel_kb)
+    time=$(date +%s%N)
+    appctl afxdp-fast/prefix-apply "p-${devs[0]}" >&2 ||
+        broken "a million prefixes do not load"
+    time=$((($(date +%s%N) - time) / 1000000))
+    kernel=$(($(kernel_kb) - kernel))
+    record "load a million prefixes" s "$(calculate "$time / 1000")"
+    record "its memory, daemon at most" MB \
+        "$(calculate "($(high_water_kb) - $user) / 1024")"
+    record "its memory, daemon afterwards" MB \
+        "$(calculate "($(user_kb) - $user) / 1024")"
+    record "its memory, kernel" MB "$(calculate "$kernel / 1024")"
 }

@@ -42,7 +42,8 @@ fill_random(uint64_t *state, uint8_t *p, size_t len)
 }
 
 /* Makes 'addr' one that is forwarded: IPv4 of 1 to 223 without loopback and
- * link-local addresses, IPv6 of 2000::/3. */
+ * link-local addresses, and without 192/8, which the tests' other addresses
+ * are from; IPv6 of 2000::/3. */
 static void
 make_unicast(uint64_t *state, bool ipv6, uint8_t *addr)
 {
@@ -51,7 +52,8 @@ make_unicast(uint64_t *state, bool ipv6, uint8_t *addr)
         addr[0] = 0x20 | (addr[0] & 0x1f);
         return;
     }
-    while (!addr[0] || addr[0] == 127 || addr[0] == 169 || addr[0] >= 224) {
+    while (!addr[0] || addr[0] == 127 || addr[0] == 169 || addr[0] == 192
+           || addr[0] >= 224) {
         addr[0] = next_random(state) >> 56;
     }
 }

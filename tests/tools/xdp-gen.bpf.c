@@ -23,6 +23,10 @@ union gen_headers headers;
 /* The flow of each frame, by sequence number, if config.by_table. */
 __u32 flow_table[GEN_TABLE_SIZE];
 
+/* Its destination, in network order, if config.dst_by_table.  By frame and
+ * not by flow, so that it is read in order. */
+__u32 dst_table[GEN_TABLE_SIZE];
+
 /* Returns the frames to send in the batch that begins now. */
 static __always_inline __u32
 next_burst(void)
@@ -66,17 +70,19 @@ fold(__u64 sum)
     return sum;
 }
 
-/* Writes the headers of 'flow' to 'p'.  The page comes back as its last
- * receiver left it, so all of the headers are written, not the changes. */
+/* Writes the headers of 'flow' to 'daddr' to 'p'.  The page comes back as its
+ * last receiver left it, so all of the headers are written, not the
+ * changes. */
 static __always_inline void
-write_headers(void *p, __u32 flow, __u32 size)
+write_headers(void *p, __u32 flow, __u32 daddr, __u32 size)
 {
     __u32 saddr = bpf_htonl(0x0a000001 + flow);
     __u16 tot_len = bpf_htons(size - 14);
     __u16 port = bpf_htons(1024 + (flow & 0x3fff));
     __u16 udp_len = bpf_htons(size - 34);
     __u16 check = ~fold((__u64) config.ip_sum + tot_len
-                        + (saddr & 0xffff) + (saddr >> 16));
+                        + (saddr & 0xffff) + (saddr >> 16)
+                        + (daddr & 0xffff) + (daddr >> 16));
 
     for (int i = 0; i < PROBE_OFFSET / 8; i++) {
         ((__u64 *) p)[i] = headers.words[i];
@@ -86,6 +92,7 @@ write_headers(void *p, __u32 flow, __u32 size)
     __builtin_memcpy(p + 16, &tot_len, 2);
     __builtin_memcpy(p + 24, &check, 2);
     __builtin_memcpy(p + 26, &saddr, 4);
+    __builtin_memcpy(p + 30, &daddr, 4);
     __builtin_memcpy(p + 34, &port, 2);
     __builtin_memcpy(p + 38, &udp_len, 2);
 }
@@ -136,7 +143,9 @@ generate(struct xdp_md *ctx)
         return XDP_DROP;
     }
     write_headers(data, (config.by_table ? flow_table[seq % GEN_TABLE_SIZE]
-                         : seq % config.flows), size);
+                         : seq % config.flows),
+                  (config.dst_by_table ? dst_table[seq % GEN_TABLE_SIZE]
+                   : config.daddr), size);
 
     probe.magic = PROBE_MAGIC | config.stream;
     probe.seq = seq;

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "args.h"
 #include "flow-table.h"
 #include "frame.h"
+#include "prefix-mix.h"
 #include "probe.h"
 #include "xdp-gen.h"
 #include "xdp-gen.skel.h"
@@ -56,6 +58,9 @@ usage(void)
          "  --order=turn|uniform|zipf[:S]\n"
          "                    which of them is next: each in turn (default),\n"
          "                    any, or number k as likely as 1 / k^S (S = 1)\n"
+         "  --prefixes=N      a destination for each flow, in prefix number\n"
+         "                    FLOW modulo N of those of \"make-prefixes\" (all to\n"
+         "                    192.0.2.1)\n"
          "  --stream=N        number in the probe, 0 to 255 (0)\n"
          "  --filler          write the filler that xdp-sink --verify checks\n"
          "  --dst=MAC --src=MAC\n"
@@ -68,7 +73,9 @@ usage(void)
 struct options {
     struct gen_config config;
     uint64_t seconds;
-    double exponent;            /* Of the Zipf order; 0 for uniform. */
+    bool uniform;               /* The order of flows... */
+    double exponent;            /* ...or Zipf with this, if not 0. */
+    uint32_t n_prefixes;        /* 0: one destination. */
     uint8_t dst[6], src[6];
 };
 
@@ -94,7 +101,8 @@ parse_order(struct options *o, const char *text)
 
     o->config.by_table = strcmp(text, "turn") != 0;
     o->exponent = 0;
-    if (!o->config.by_table || !strcmp(text, "uniform")) {
+    o->uniform = !strcmp(text, "uniform");
+    if (!o->config.by_table || o->uniform) {
         return;
     }
     o->exponent = DEFAULT_EXPONENT;
@@ -152,6 +160,7 @@ parse_options(int argc, char *argv[], struct options *o)
         {"leave-out", no_argument, NULL, 'l'},
         {"flows", required_argument, NULL, 'f'},
         {"order", required_argument, NULL, 'o'},
+        {"prefixes", required_argument, NULL, 'x'},
         {"stream", required_argument, NULL, 'i'},
         {"filler", no_argument, NULL, 'F'},
         {"dst", required_argument, NULL, 'D'},
@@ -179,6 +188,9 @@ parse_options(int argc, char *argv[], struct options *o)
         case 'f': c->flows = parse_number("flows", optarg, 1, 1 << 22); break;
         case 'l': c->leave_out = 1; break;
         case 'o': parse_order(o, optarg); break;
+        case 'x':
+            o->n_prefixes = parse_number("prefixes", optarg, 1, MIX_MAX);
+            break;
         case 'i': c->stream = parse_number("stream", optarg, 0, 255); break;
         case 'F': c->filler = 1; break;
         case 'D': parse_mac("dst", optarg, o->dst); break;
@@ -193,6 +205,10 @@ parse_options(int argc, char *argv[], struct options *o)
     }
     if (!c->n_devs) {
         die("--dev: a device is needed");
+    }
+    if (o->n_prefixes) {
+        /* In turn, too: by a table that repeats itself. */
+        c->by_table = c->dst_by_table = 1;
     }
 }
 
@@ -209,9 +225,34 @@ init_headers(struct options *o, uint8_t *template)
         uint16_t word;
 
         memcpy(&word, template + i, 2);
-        if (i != 16 && i != 24 && i != 26 && i != 28) {
+        if (i != 16 && i != 24 && i < 26) {
             c->ip_sum += word;
         }
+    }
+    memcpy(&c->daddr, template + 30, sizeof c->daddr);
+}
+
+/* Draws the flows, and their destinations. */
+static void
+fill_tables(uint32_t *flows, uint32_t *dsts, const struct options *o)
+{
+    struct mix mix;
+
+    if (o->exponent) {
+        flow_table_zipf(flows, GEN_TABLE_SIZE, o->config.flows, o->exponent);
+    } else if (o->uniform) {
+        flow_table_uniform(flows, GEN_TABLE_SIZE, o->config.flows);
+    } else {
+        for (uint32_t i = 0; i < GEN_TABLE_SIZE; i++) {
+            flows[i] = i % o->config.flows;
+        }
+    }
+    if (o->n_prefixes) {
+        mix_make(&mix, false, o->n_prefixes);
+        for (uint32_t i = 0; i < GEN_TABLE_SIZE; i++) {
+            memcpy(&dsts[i], mix.dsts[flows[i] % mix.n], sizeof dsts[i]);
+        }
+        mix_free(&mix);
     }
 }
 
@@ -304,13 +345,7 @@ main(int argc, char *argv[])
     }
     memcpy((void *) &skel->rodata->config, &o.config, sizeof o.config);
     memcpy(&skel->bss->headers, template, sizeof skel->bss->headers);
-    if (o.exponent) {
-        flow_table_zipf(skel->bss->flow_table, GEN_TABLE_SIZE, o.config.flows,
-                        o.exponent);
-    } else if (o.config.by_table) {
-        flow_table_uniform(skel->bss->flow_table, GEN_TABLE_SIZE,
-                           o.config.flows);
-    }
+    fill_tables(skel->bss->flow_table, skel->bss->dst_table, &o);
     if (xdp_gen__load(skel)) {
         die("loading the generator program: %s", strerror(errno));
     }

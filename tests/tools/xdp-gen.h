@@ -35,10 +35,12 @@ struct gen_config {
     __u32 max_size;             /* The largest of them, the template's. */
     __u32 ip_sum;               /* Sum of the IPv4 header's 16-bit words in
                                  * memory order, but for tot_len, check and
-                                 * saddr. */
+                                 * the addresses. */
+    __u32 daddr;                /* Destination, unless 'dst_by_table'. */
     __u8 stream;                /* See probe.h. */
     __u8 filler;                /* Write the filler (1) or leave it (0)? */
     __u8 by_table;              /* Flows by the table (1) or in turn (0)? */
+    __u8 dst_by_table;          /* Destinations by the table? */
     __u8 leave_out;             /* Leave out what is late (1) or make up for
                                  * it (0)? */
 };
