@@ -28,6 +28,18 @@ afxdp_fast(struct xdp_md *ctx)
         return to_userspace(ctx, stats);
     }
 
+    if (table_on && parse_plain(ctx, &pkt)) {
+        int verdict = forward(ctx, stats, &pkt);
+
+        if (verdict != GO_UP) {
+            return verdict;
+        }
+        if (hints_on) {
+            write_hints(ctx, stats, &pkt, PARSED_IP);
+        }
+        return to_userspace(ctx, stats);
+    }
+
     parsed = parse(ctx, &pkt);
     if (malformed_drop && is_malformed(parsed)) {
         return end(stats, XDP_C_DROP_MALFORMED, XDP_DROP);

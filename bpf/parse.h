@@ -272,6 +272,47 @@ parse(struct xdp_md *ctx, struct packet *pkt)
     return parse_ports(pkt) ? PARSED_IP : XDP_C_MALFORMED_L4;
 }
 
+/* The frame that is most common by far: no tag, no option, TCP or UDP. */
+struct plain_ipv4 {
+    struct ethhdr eth;
+    struct iphdr ip;
+    __be16 l4[10];
+} __attribute__((packed));
+
+/* Does parse() again for a frame that is a struct plain_ipv4, and for no
+ * other: a few comparisons, behind which all positions are constants to the
+ * compiler.  Returns false, and 'pkt' is of no use, if it is none. */
+static __always_inline bool
+parse_plain(struct xdp_md *ctx, struct packet *pkt)
+{
+    struct plain_ipv4 *f;
+    __u32 total;
+
+    packet_init(ctx, pkt);
+    f = pkt->data;
+    if ((void *) (f + 1) > pkt->data_end
+        || f->eth.h_proto != bpf_htons(ETH_P_IP)
+        || *(const __u8 *) &f->ip != 0x45
+        || f->ip.frag_off & IPV4_FRAG_MASK
+        || (f->ip.protocol != IPPROTO_TCP && f->ip.protocol != IPPROTO_UDP)) {
+        return false;
+    }
+    total = bpf_ntohs(f->ip.tot_len);
+    if (total < sizeof f->ip + 4 || sizeof f->eth + total > pkt->len) {
+        return false;
+    }
+    pkt->ip = &f->ip;
+    pkt->ports = *(const __be32 *) f->l4;
+    pkt->has_l4 = true;
+    pkt->l3 = (struct l3) {
+        .proto = f->ip.protocol,
+        .ofs = sizeof f->eth,
+        .l4_ofs = sizeof f->eth + sizeof f->ip,
+        .end = sizeof f->eth + total,
+    };
+    return true;
+}
+
 /* Returns true if 'parsed' found that the frame contradicts itself. */
 static __always_inline bool
 is_malformed(__u32 parsed)
