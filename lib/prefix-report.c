@@ -104,15 +104,18 @@ add_stay(struct report *r, const struct prefix_entry *entry,
 static void
 gather_stays(struct report *r)
 {
+    struct prefix_reasons reasons;
+
+    prefix_reasons_init(&reasons, r->table);
     for (size_t i = 0; i < r->set->n; i++) {
         const struct prefix_entry *entry = &r->set->entries[i];
-        char *reason = prefix_table_explain(r->table, entry);
+        const char *reason = prefix_reasons_get(&reasons, entry);
 
         if (reason) {
             add_stay(r, entry, reason);
-            free(reason);
         }
     }
+    prefix_reasons_uninit(&reasons);
 }
 
 static void

@@ -79,6 +79,42 @@ prefix_show_put_head(const char *port, const struct prefix_table *table,
     json_put_text(object, "table_error", error);
 }
 
+/* Reasons. */
+
+void
+prefix_reasons_init(struct prefix_reasons *reasons,
+                    const struct prefix_table *table)
+{
+    *reasons = (struct prefix_reasons) { .table = table };
+    shash_init(&reasons->by_target);
+}
+
+void
+prefix_reasons_uninit(struct prefix_reasons *reasons)
+{
+    shash_destroy_free_data(&reasons->by_target);
+}
+
+/* Without a target it does not go by one. */
+const char *
+prefix_reasons_get(struct prefix_reasons *reasons,
+                   const struct prefix_entry *entry)
+{
+    const char *target = entry->target ? entry->target : "";
+    struct shash_node *node;
+
+    if (target != reasons->last_target) {
+        node = shash_find(&reasons->by_target, target);
+        if (!node) {
+            node = shash_add(&reasons->by_target, target,
+                             prefix_table_explain(reasons->table, entry));
+        }
+        reasons->last_target = target;
+        reasons->last = node->data;
+    }
+    return reasons->last;
+}
+
 /* afxdp-fast/prefix-show. */
 
 /* Which entries are to be shown. */
@@ -194,6 +230,7 @@ show_entries(const struct prefix_table *table, const struct selection *s,
              bool json, struct shown *shown)
 {
     const struct prefix_set *set = prefix_table_get_set(table);
+    struct prefix_reasons reasons;
     struct prefix_hits *hits;
 
     *shown = (struct shown) { .text = DS_EMPTY_INITIALIZER };
@@ -202,19 +239,19 @@ show_entries(const struct prefix_table *table, const struct selection *s,
     }
     hits = xcalloc(set->n, sizeof *hits);
     prefix_table_get_hits(table, hits);
+    prefix_reasons_init(&reasons, table);
     for (size_t i = 0; i < set->n; i++) {
         const struct prefix_entry *entry = &set->entries[i];
 
         if (is_selected(s, entry) && ++shown->n_selected >= s->from
             && shown->n_shown < s->limit) {
-            char *reason = prefix_table_explain(table, entry);
-
             shown->n_shown++;
-            (json ? put_entry_json : put_entry_text)(entry, &hits[i], reason,
-                                                     &shown->text);
-            free(reason);
+            (json ? put_entry_json : put_entry_text)(
+                entry, &hits[i], prefix_reasons_get(&reasons, entry),
+                &shown->text);
         }
     }
+    prefix_reasons_uninit(&reasons);
     free(hits);
 }
 
