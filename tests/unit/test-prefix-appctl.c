@@ -138,7 +138,8 @@ check_line(const char *where, enum outcome outcome, const char *line,
     check_line(OVS_SOURCE_LOCATOR, BAD, LINE, WORDS)
 
 /* Runs a command with --json, whose answer must be an object with all of its
- * members in order.  Returns the object. */
+ * members in order, and "error" among them only if it is one.  Returns the
+ * object. */
 static struct json *
 ask(const char *where, const char *line)
 {
@@ -156,6 +157,10 @@ ask(const char *where, const char *line)
         if (json->type != JSON_OBJECT || strcmp(sorted, conn.answer)) {
             unit_fail(where, "%s: no object, or not sorted: %s", line,
                       conn.answer);
+        } else if (conn.is_error
+                   != (shash_find(json_object(json), "error") != NULL)) {
+            unit_fail(where, "%s: is %s error: %s", line,
+                      conn.is_error ? "an" : "no", conn.answer);
         }
         free(sorted);
         free(conn.answer);
@@ -458,6 +463,9 @@ a_dry_run_shows_what_would_change(void)
     CHECK(has_json(json, "warnings", "[]"));
     CHECK(has_json(json, "file", "\"version\":\"v7\""));
     json_destroy(json);
+    json = ASK(with_file("prefix-check --json eth0", " limit=2"));
+    CHECK(has_json(json, "changes", "12.0.0.0/8\"}}]"));
+    json_destroy(json);
 }
 
 static void
@@ -554,6 +562,7 @@ large_files_are_read_beside_the_main_thread(void)
     CHECK(!first.answer && !second.answer && !third.answer);
     fake_port_remove("eth1");
     wait_for_check(&first);
+    CHECK(!second.answer && !third.answer);
     check_says(OVS_SOURCE_LOCATOR, &first, GOOD, "first", "and 7997 more");
     wait_for_check(&second);
     check_says(OVS_SOURCE_LOCATOR, &second, GOOD, "second",
