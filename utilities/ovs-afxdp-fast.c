@@ -255,8 +255,9 @@ static int timeout_fd;
 static void
 handle_timeout(int sig OVS_UNUSED)
 {
-    ignore(write(timeout_fd, timeout_message.string,
-                 timeout_message.length));
+    ssize_t n OVS_UNUSED = write(timeout_fd, timeout_message.string,
+                                 timeout_message.length);
+
     _exit(EXIT_TIMEOUT);
 }
 
