@@ -45,15 +45,10 @@ all-am: $(afxdp_fast_tools)
 afxdp_fast_bpf := afxdp-fast guard tags
 afxdp_fast_skeletons := $(afxdp_fast_bpf:%=lib/%.skel.h)
 
-# The programs in bpf/NAME.bpf.c, each embedded in the daemon as a libbpf
-# skeleton, lib/NAME.skel.h.
-afxdp_fast_bpf := afxdp-fast guard
-afxdp_fast_skeletons := $(afxdp_fast_bpf:%=lib/%.skel.h)
-
 # The order-only prerequisites must exist before the first compilation; after
 # it, the dependency files say which object needs which header.
 afxdp_fast_generated = $(BUILT_SOURCES) config.h $(afxdp_fast_skeletons)
-$(afxdp_fast_objects) $(afxdp_fast_restore).o: | $(afxdp_fast_generated)
+$(afxdp_fast_objects) $(afxdp_fast_tool_objects): | $(afxdp_fast_generated)
 -include $(afxdp_fast_names:%=lib/$(DEPDIR)/%.Po)
 
 # The system's <asm/types.h> is in the directory of the host's architecture on
