@@ -551,7 +551,7 @@ main(int argc, char *argv[])
     uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
     struct test t = { .random = { 0x5eed5eed5eed5eed } };
 
-    t.tp = table_load();
+    t.tp = table_load(&(struct table_opts) { .hints = false });
     for (unsigned int round = 0; round < N_ROUNDS; round++) {
         run_round(&t, round, n / N_ROUNDS);
     }

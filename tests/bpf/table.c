@@ -15,7 +15,13 @@
 #include <unistd.h>
 
 #include "afxdp-fast.skel.h"
+#include "shorten.skel.h"
 #include "util.h"
+
+/* What the kernel makes the first piece of a long frame in a test run, on
+ * machines with pages of 4 KB: a page without the headroom and the data that
+ * it keeps behind the frame. */
+#define TABLE_FIRST_PIECE 3520
 
 static void
 die(const char *what)
@@ -51,10 +57,55 @@ pin_to_cpu(void)
     return cpu;
 }
 
-/* Loads the program with a table but without hints, and a socket for queue 0.
- * No table is in force. */
+static void
+write_settings(struct afxdp_fast *skel, const struct table_opts *opts)
+{
+    skel->rodata->table_on = true;
+    skel->rodata->hints_on = opts->hints;
+    skel->rodata->hints_cookie = TEST_COOKIE;
+    skel->rodata->malformed_drop = opts->malformed_drop;
+    skel->rodata->frags_on = opts->frags;
+    skel->rodata->tags_hidden = opts->tags_hidden;
+    skel->rodata->tags_follow = opts->tags_follow;
+    skel->rodata->front_on = opts->front;
+    if (opts->max_frame) {
+        skel->rodata->max_frame = opts->max_frame;
+    }
+    if (opts->frags) {
+        bpf_program__set_flags(skel->progs.afxdp_fast, BPF_F_XDP_HAS_FRAGS);
+    }
+}
+
+/* Shares what the daemon's ports do. */
+static void
+share_maps(struct afxdp_fast *skel, const struct afxdp_fast *neighbor)
+{
+    if (bpf_map__reuse_fd(skel->maps.cache4,
+                          bpf_map__fd(neighbor->maps.cache4))
+        || bpf_map__reuse_fd(skel->maps.cache6,
+                             bpf_map__fd(neighbor->maps.cache6))
+        || bpf_map__reuse_fd(skel->maps.learned,
+                             bpf_map__fd(neighbor->maps.learned))) {
+        die("sharing maps");
+    }
+}
+
+/* The program behind one that makes the first piece of frames shorter. */
+static void
+load_front(struct table_program *tp)
+{
+    uint32_t zero = 0;
+
+    tp->front = shorten__open_and_load();
+    if (!tp->front
+        || bpf_map_update_elem(bpf_map__fd(tp->front->maps.next), &zero,
+                               &tp->fd, BPF_ANY)) {
+        die("the program in front");
+    }
+}
+
 struct table_program *
-table_load(void)
+table_load(const struct table_opts *opts)
 {
     struct table_program *tp = calloc(1, sizeof *tp);
     struct afxdp_fast *skel = afxdp_fast__open();
@@ -63,7 +114,10 @@ table_load(void)
     if (!skel) {
         die("opening the program");
     }
-    skel->rodata->table_on = true;
+    write_settings(skel, opts);
+    if (opts->neighbor) {
+        share_maps(skel, opts->neighbor->skel);
+    }
     /* libbpf forgets them when it loads. */
     tp->tables_flags = bpf_map__map_flags(
         bpf_map__inner_map(skel->maps.tables));
@@ -86,6 +140,9 @@ table_load(void)
     tp->live->share = 1 << 16;
     tp->targets = map_values(bpf_map__fd(skel->maps.targets),
                              TABLE_N_TARGETS * sizeof *tp->targets);
+    if (opts->frags) {
+        load_front(tp);
+    }
     return tp;
 }
 
@@ -105,6 +162,7 @@ table_unload(struct table_program *tp)
     slot_uninit(&tp->slots[1]);
     munmap((void *) tp->live, sizeof *tp->live);
     munmap((void *) tp->targets, TABLE_N_TARGETS * sizeof *tp->targets);
+    shorten__destroy(tp->front);
     afxdp_fast__destroy(tp->skel);
     close(tp->socket);
     free(tp->per_cpu);
@@ -140,6 +198,7 @@ table_fill(struct table_program *tp, unsigned int slot,
                                             void *aux), void *aux)
 {
     struct table_slot *s = &tp->slots[slot];
+    static uint32_t n_loads;    /* Of tables, by all programs. */
     uint32_t stride = (MAX(set->n, 1) + 1) & ~1U;
     uint32_t n_hits = tp->n_cpus * stride;
     struct prefix_blob blob;
@@ -162,7 +221,7 @@ table_fill(struct table_program *tp, unsigned int slot,
                             sizeof *s->hits, n_hits);
     s->hits = (struct table_counter *) s->hits_map + tp->cpu * stride;
     tp->live->counters_stride[slot] = stride;
-    s->active = (++tp->n_loads << TABLE_ACTIVE_SHIFT | blob.active_flags
+    s->active = (++n_loads << TABLE_ACTIVE_SHIFT | blob.active_flags
                  | slot);
     prefix_blob_uninit(&blob);
 }
@@ -185,7 +244,31 @@ table_set_target(struct table_program *tp, uint32_t index, int ifindex,
     }
     tp->targets[index].ifindex = ifindex;
     tp->targets[index].mtu = mtu;
+    tp->targets[index].flags = 0;
     tp->targets[index].ready = ready;
+}
+
+void
+table_set_target_sg(struct table_program *tp, uint32_t index)
+{
+    tp->targets[index].flags |= TABLE_TARGET_SG;
+}
+
+static void
+read_counters(const struct table_program *tp, struct xdp_counters *counters)
+{
+    uint32_t zero = 0;
+
+    if (bpf_map_lookup_elem(bpf_map__fd(tp->skel->maps.counters), &zero,
+                            tp->per_cpu)) {
+        die("reading counters");
+    }
+    memset(counters, 0, sizeof *counters);
+    for (int cpu = 0; cpu < tp->n_cpus; cpu++) {
+        for (int i = 0; i < XDP_N_COUNTERS; i++) {
+            counters->n[i] += tp->per_cpu[cpu].n[i];
+        }
+    }
 }
 
 uint32_t
@@ -195,15 +278,81 @@ table_run(const struct table_program *tp, const void *frame, size_t len,
     LIBBPF_OPTS(bpf_test_run_opts, opts,
                 .data_in = frame,
                 .data_size_in = len);
-    uint32_t zero = 0;
 
     if (bpf_prog_test_run_opts(tp->fd, &opts)) {
         die("BPF_PROG_TEST_RUN");
     }
-    if (bpf_map_lookup_elem(bpf_map__fd(tp->skel->maps.counters), &zero,
-                            tp->per_cpu)) {
-        die("reading counters");
-    }
-    *counters = tp->per_cpu[tp->cpu];
+    read_counters(tp, counters);
     return opts.retval;
+}
+
+/* Bytes to put in front of the frame for shorten.bpf.c to take away. */
+static uint32_t
+filler(const struct table_source *source, size_t len)
+{
+    if (!source->first_piece || source->first_piece >= len) {
+        return 0;
+    }
+    return TABLE_FIRST_PIECE - source->meta - source->first_piece;
+}
+
+/* Takes apart what the test run returned. */
+static void
+take_output(struct table_outcome *outcome, const uint8_t *out, size_t out_len,
+            uint32_t meta)
+{
+    outcome->meta_len = meta;
+    outcome->len = out_len - meta;
+    if (meta > sizeof outcome->meta
+        || outcome->len > sizeof outcome->frame) {
+        die("a test run's output");
+    }
+    memcpy(outcome->meta, out, meta);
+    memcpy(outcome->frame, out + meta, outcome->len);
+}
+
+void
+table_run_frame(const struct table_program *tp,
+                const struct table_source *source, const void *frame,
+                size_t len, struct table_outcome *outcome)
+{
+    static uint8_t in[TABLE_MAX_FRAME + TABLE_FIRST_PIECE];
+    static uint8_t out[TABLE_MAX_FRAME + TABLE_FIRST_PIECE];
+    static const struct table_source whole;
+    const struct table_source *s = source ? source : &whole;
+    uint32_t fill = filler(s, len);
+    struct xdp_md ctx = {
+        .data = s->meta,
+        .data_end = s->meta + fill + len,
+        .ingress_ifindex = s->ifindex,
+    }, ctx_out;
+    LIBBPF_OPTS(bpf_test_run_opts, opts,
+                .data_in = in,
+                .data_size_in = s->meta + fill + len,
+                .data_out = out,
+                .data_size_out = sizeof out,
+                .ctx_in = &ctx,
+                .ctx_size_in = sizeof ctx,
+                .ctx_out = &ctx_out,
+                .ctx_size_out = sizeof ctx_out);
+    struct xdp_counters before, after;
+
+    memset(in, 0xee, s->meta + fill);
+    memcpy(in + s->meta + fill, frame, len);
+    outcome->error = 0;
+    read_counters(tp, &before);
+    if (fill) {
+        tp->front->bss->filler = fill;
+    }
+    if (bpf_prog_test_run_opts(fill ? bpf_program__fd(tp->front->progs.shorten_first)
+                                    : tp->fd, &opts)) {
+        outcome->error = errno;
+        return;
+    }
+    read_counters(tp, &after);
+    for (int i = 0; i < XDP_N_COUNTERS; i++) {
+        outcome->counted[i] = after.n[i] - before.n[i];
+    }
+    outcome->verdict = opts.retval;
+    take_output(outcome, out, opts.data_size_out, ctx_out.data);
 }

@@ -16,9 +16,18 @@
 #include "xdp-layout.h"
 #include "xdp-table-layout.h"
 
+/* Settings of the program, see bpf/settings.h. */
+struct table_opts {
+    bool hints, malformed_drop, frags, tags_hidden, tags_follow, front;
+    uint32_t max_frame;         /* 0: no limit. */
+    const struct table_program *neighbor;   /* A port that it shares the cache
+                                             * and what is learned with. */
+};
+
 /* Frames come from the CPU that table_load() pins the calling thread to. */
 struct table_program {
     struct afxdp_fast *skel;
+    struct shorten *front;    /* With frags: see shorten.bpf.c. */
     int fd;                     /* Of the program. */
     int socket;
     int cpu;
@@ -34,10 +43,11 @@ struct table_program {
         size_t hits_size;
         uint32_t active;        /* For table_live. */
     } slots[2];
-    uint32_t n_loads;           /* Of tables. */
 };
 
-struct table_program *table_load(void);
+/* Loads the program with a table and a socket for queue 0.  No table is in
+ * force. */
+struct table_program *table_load(const struct table_opts *);
 void table_unload(struct table_program *);
 
 /* Puts the table of 'set' into 'slot', which must not be in force.  See
@@ -56,9 +66,41 @@ void table_activate(struct table_program *, unsigned int slot);
 void table_set_target(struct table_program *, uint32_t index, int ifindex,
                       uint32_t mtu, bool ready);
 
+/* Makes a target take frames in several pieces. */
+void table_set_target_sg(struct table_program *, uint32_t index);
+
 /* Runs the program on a frame; stores its counters, all that there have
  * been.  Returns the verdict. */
 uint32_t table_run(const struct table_program *, const void *frame,
                    size_t len, struct xdp_counters *);
+
+/* Where a frame comes from, and how it lies in memory. */
+struct table_source {
+    int ifindex;                /* 0 for the kernel's default. */
+    uint32_t meta;              /* Bytes of metadata, all 0xee. */
+    uint32_t first_piece;       /* Bytes of the frame in the first piece of
+                                 * memory, 0: as many as there can be.  Frames
+                                 * that are not longer than a test run takes
+                                 * at once are in one piece then. */
+};
+
+/* The cookie in 'rodata'. */
+#define TEST_COOKIE 0x0123456789abcdefULL
+
+/* What came of a frame. */
+#define TABLE_MAX_FRAME 12288
+struct table_outcome {
+    int error;                  /* Positive errno of the test run. */
+    uint32_t verdict;           /* XDP_REDIRECT, ... */
+    uint8_t frame[TABLE_MAX_FRAME];     /* As it is now, */
+    size_t len;
+    uint8_t meta[512];          /* and what is in front. */
+    size_t meta_len;
+    uint64_t counted[XDP_N_COUNTERS];   /* By this frame. */
+};
+
+/* Runs the program on a frame.  'source' may be NULL. */
+void table_run_frame(const struct table_program *, const struct table_source *,
+                     const void *frame, size_t len, struct table_outcome *);
 
 #endif /* table.h */
