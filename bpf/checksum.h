@@ -69,7 +69,10 @@ pseudo_sum(const void *ip, const struct l3 *l3)
 }
 
 /* Is the checksum of what is behind the IP header 'ip' unfinished?  SCTP has
- * no pseudo-header; its sender leaves the field 0. */
+ * no pseudo-header; its sender leaves the field 0.
+ *
+ * Here and below, one that may be out of reach, behind the frame's first
+ * piece, may be unfinished. */
 static __always_inline bool
 l4_is_unfinished(const struct packet *pkt, const void *ip,
                  const struct l3 *l3)
@@ -83,13 +86,13 @@ l4_is_unfinished(const struct packet *pkt, const void *ip,
     switch (l3->proto) {
     case IPPROTO_TCP:
         check = bytes_at(pkt, l3->l4_ofs + TCP_CHECK_OFS, 2, l3->end);
-        return check && *check == pseudo_sum(ip, l3);
+        return check ? *check == pseudo_sum(ip, l3) : pkt->frags;
     case IPPROTO_UDP:
         check = bytes_at(pkt, l3->l4_ofs + UDP_CHECK_OFS, 2, l3->end);
-        return check && *check == pseudo_sum(ip, l3);
+        return check ? *check == pseudo_sum(ip, l3) : pkt->frags;
     case IPPROTO_SCTP:
         crc = bytes_at(pkt, l3->l4_ofs + SCTP_CHECK_OFS, 4, l3->end);
-        return crc && !*crc;
+        return crc ? !*crc : pkt->frags;
     default:
         return false;
     }
@@ -214,18 +217,17 @@ inner_is_unfinished(struct xdp_md *ctx, const struct l3 *outer, __u32 ports)
     pkt.l3.l4_ofs = l4_ofs;
     pkt.ports = ports;
     inner = find_inner(&pkt);
-    if (!inner.ofs) {
-        return false;
-    }
-    if (inner.type == bpf_htons(ETH_P_TEB)) {
+    if (inner.ofs && inner.type == bpf_htons(ETH_P_TEB)) {
         skip_inner_eth(&pkt, &inner);
     }
     if (inner.type == bpf_htons(ETH_P_IP)) {
         ip = parse_ipv4(&pkt, inner.ofs, pkt.l3.end, &l3);
     } else if (inner.type == bpf_htons(ETH_P_IPV6)) {
         ip = parse_ipv6(&pkt, inner.ofs, pkt.l3.end, &l3);
+    } else if (inner.type) {
+        return false;
     }
-    return ip && l4_is_unfinished(&pkt, ip, &l3);
+    return ip ? l4_is_unfinished(&pkt, ip, &l3) : pkt.frags;
 }
 
 /* May there be an encapsulated packet in 'pkt'? */

@@ -222,6 +222,16 @@ packet_init(struct xdp_md *ctx, struct packet *pkt)
  * instead. */
 #define PARSED_IP XDP_N_COUNTERS
 
+/* Could a header behind the IP header not be read, where parsing has ended,
+ * because it is not in the first piece?  Such a frame may be a good one. */
+static __always_inline bool
+is_out_of_reach(const struct packet *pkt)
+{
+    return pkt->frags && pkt->l3.l4_ofs <= pkt->l3.end
+           && pkt->l3.l4_ofs + (int) sizeof(struct ipv6_ext)
+              > pkt->data_end - pkt->data;
+}
+
 /* Finds out about the frame of 'ctx', and sets all of 'pkt'; what is in 'l3'
  * counts only if the frame is PARSED_IP or XDP_C_MALFORMED_L4.  The pointers
  * in it are good until the first helper that moves the frame's ends. */
@@ -264,12 +274,16 @@ parse(struct xdp_md *ctx, struct packet *pkt)
     } else if (type == bpf_htons(ETH_P_IPV6)) {
         pkt->ip = parse_ipv6(pkt, ofs, pkt->len, &pkt->l3);
         if (!pkt->ip) {
-            return XDP_C_MALFORMED_IPV6;
+            return (is_out_of_reach(pkt)
+                    ? XDP_C_NOT_LINEAR : XDP_C_MALFORMED_IPV6);
         }
     } else {
         return is_vlan(type) ? XDP_C_VLAN_DEPTH : XDP_C_NOT_IP;
     }
-    return parse_ports(pkt) ? PARSED_IP : XDP_C_MALFORMED_L4;
+    if (!parse_ports(pkt)) {
+        return is_out_of_reach(pkt) ? XDP_C_NOT_LINEAR : XDP_C_MALFORMED_L4;
+    }
+    return PARSED_IP;
 }
 
 /* The frame that is most common by far: no tag, no option, TCP or UDP. */
