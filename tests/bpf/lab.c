@@ -224,7 +224,7 @@ lab_max_meta(void)
 }
 
 void
-lab_run(const struct table_program *program, const struct table_source *source,
+lab_run(struct table_program *program, const struct table_source *source,
         const void *frame, size_t len, struct table_outcome *o)
 {
     /* Twice, if an epoch ends at this moment. */

@@ -68,7 +68,7 @@ uint32_t lab_max_meta(void);
 
 /* Runs the program on a frame, once more if it went up only so that its source
  * MAC is seen. */
-void lab_run(const struct table_program *, const struct table_source *,
+void lab_run(struct table_program *, const struct table_source *,
              const void *frame, size_t len, struct table_outcome *);
 
 /* What kind of counter. */

@@ -255,8 +255,9 @@ table_set_target_sg(struct table_program *tp, uint32_t index)
 }
 
 static void
-read_counters(const struct table_program *tp, struct xdp_counters *counters)
+read_counters(struct table_program *tp)
 {
+    struct xdp_counters *counters = &tp->counters;
     uint32_t zero = 0;
 
     if (bpf_map_lookup_elem(bpf_map__fd(tp->skel->maps.counters), &zero,
@@ -272,7 +273,7 @@ read_counters(const struct table_program *tp, struct xdp_counters *counters)
 }
 
 uint32_t
-table_run(const struct table_program *tp, const void *frame, size_t len,
+table_run(struct table_program *tp, const void *frame, size_t len,
           struct xdp_counters *counters)
 {
     LIBBPF_OPTS(bpf_test_run_opts, opts,
@@ -282,7 +283,8 @@ table_run(const struct table_program *tp, const void *frame, size_t len,
     if (bpf_prog_test_run_opts(tp->fd, &opts)) {
         die("BPF_PROG_TEST_RUN");
     }
-    read_counters(tp, counters);
+    read_counters(tp);
+    *counters = tp->counters;
     return opts.retval;
 }
 
@@ -290,10 +292,11 @@ table_run(const struct table_program *tp, const void *frame, size_t len,
 static uint32_t
 filler(const struct table_source *source, size_t len)
 {
-    if (!source->first_piece || source->first_piece >= len) {
+    if (!source->first_piece || source->first_piece >= len
+        || source->first_piece >= TABLE_FIRST_PIECE) {
         return 0;
     }
-    return TABLE_FIRST_PIECE - source->meta - source->first_piece;
+    return TABLE_FIRST_PIECE - source->first_piece;
 }
 
 /* Takes apart what the test run returned. */
@@ -312,7 +315,7 @@ take_output(struct table_outcome *outcome, const uint8_t *out, size_t out_len,
 }
 
 void
-table_run_frame(const struct table_program *tp,
+table_run_frame(struct table_program *tp,
                 const struct table_source *source, const void *frame,
                 size_t len, struct table_outcome *outcome)
 {
@@ -335,12 +338,11 @@ table_run_frame(const struct table_program *tp,
                 .ctx_size_in = sizeof ctx,
                 .ctx_out = &ctx_out,
                 .ctx_size_out = sizeof ctx_out);
-    struct xdp_counters before, after;
+    struct xdp_counters before = tp->counters;
 
     memset(in, 0xee, s->meta + fill);
     memcpy(in + s->meta + fill, frame, len);
     outcome->error = 0;
-    read_counters(tp, &before);
     if (fill) {
         tp->front->bss->filler = fill;
     }
@@ -349,9 +351,9 @@ table_run_frame(const struct table_program *tp,
         outcome->error = errno;
         return;
     }
-    read_counters(tp, &after);
+    read_counters(tp);
     for (int i = 0; i < XDP_N_COUNTERS; i++) {
-        outcome->counted[i] = after.n[i] - before.n[i];
+        outcome->counted[i] = tp->counters.n[i] - before.n[i];
     }
     outcome->verdict = opts.retval;
     take_output(outcome, out, opts.data_size_out, ctx_out.data);

@@ -33,6 +33,7 @@ struct table_program {
     int cpu;
     int n_cpus;
     struct xdp_counters *per_cpu;   /* Room for 'n_cpus'. */
+    struct xdp_counters counters;   /* As last read, all CPUs together. */
     uint32_t tables_flags, hits_flags;      /* Of the maps in the slots. */
     volatile struct table_live *live;
     volatile struct table_target *targets;
@@ -71,7 +72,7 @@ void table_set_target_sg(struct table_program *, uint32_t index);
 
 /* Runs the program on a frame; stores its counters, all that there have
  * been.  Returns the verdict. */
-uint32_t table_run(const struct table_program *, const void *frame,
+uint32_t table_run(struct table_program *, const void *frame,
                    size_t len, struct xdp_counters *);
 
 /* Where a frame comes from, and how it lies in memory. */
@@ -100,7 +101,7 @@ struct table_outcome {
 };
 
 /* Runs the program on a frame.  'source' may be NULL. */
-void table_run_frame(const struct table_program *, const struct table_source *,
+void table_run_frame(struct table_program *, const struct table_source *,
                      const void *frame, size_t len, struct table_outcome *);
 
 #endif /* table.h */

@@ -23,7 +23,7 @@
 /* Runs the program on the frame 'spec'; returns which counter of 'kind' has
  * counted it. */
 static enum xdp_counter
-meet(const struct table_program *tp, const struct table_source *source,
+meet(struct table_program *tp, const struct table_source *source,
      const char *spec, enum counter_kind kind)
 {
     struct table_outcome o;
@@ -42,7 +42,7 @@ meet(const struct table_program *tp, const struct table_source *source,
 
 /* Checks that the frame 'spec' comes to 'verdict', now and from the cache. */
 static void
-check_meets(const struct table_program *tp, const char *spec,
+check_meets(struct table_program *tp, const char *spec,
             enum xdp_counter verdict)
 {
     for (int i = 0; i < 2; i++) {
@@ -172,7 +172,7 @@ test_table_lookup(void)
 
 /* Does the frame 'spec' from 'source' go up to be learned? */
 static bool
-is_learned(const struct table_program *tp, const struct table_source *source,
+is_learned(struct table_program *tp, const struct table_source *source,
            const char *spec)
 {
     enum xdp_counter c = meet(tp, source, spec, COUNTER_UP);
@@ -186,7 +186,7 @@ is_learned(const struct table_program *tp, const struct table_source *source,
  * checks that it went up the first time only.  An epoch may end meanwhile,
  * once: then it goes up once more. */
 static void
-check_learned_once(const struct table_program *tp,
+check_learned_once(struct table_program *tp,
                    const struct table_source *source, const char *spec)
 {
     int n = 0;
@@ -265,7 +265,7 @@ make_flow(struct frame *f, int i)
  * each has to go or stay as its hash says; else stores those of all flows,
  * none of which may take it. */
 static int
-count_fast(const struct table_program *tp, uint32_t share, uint32_t *hashes,
+count_fast(struct table_program *tp, uint32_t share, uint32_t *hashes,
            bool store)
 {
     struct table_outcome o;
@@ -361,7 +361,7 @@ check_hits(const struct table_program *tp, unsigned int slot,
 
 /* Runs a frame for each entry on 'cpu', and checks what was counted. */
 static void
-hit_all(const struct table_program *tp, unsigned int slot, int cpu,
+hit_all(struct table_program *tp, unsigned int slot, int cpu,
         uint64_t *expected)
 {
     static const char *const specs[] = {

@@ -16,7 +16,7 @@
 /* Runs the program on 'in' and checks that 'out' comes out.  Returns false if
  * not. */
 static bool
-check_ttl(const struct table_program *tp, const struct frame *in,
+check_ttl(struct table_program *tp, const struct frame *in,
           const struct frame *out)
 {
     struct table_outcome o;
