@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the suites of the prefix table share: single frames and where they go,
+# tables and targets.  To be sourced behind tests/lib.sh.
+#
+# A frame is an expression of tests/python/frames.py; senders run on CPU 0, so
+# that one CPU counts, and remembers which source MACs OVS has seen.
+
+prefix=$OVS_TREE/utilities/ovs-afxdp-fast
+prefix() { "$prefix" --timeout=60 prefix "$@"; }
+
+# Frames.
+
+frames_start() {
+    coproc FRAMES {
+        exec taskset -c 0 python3 "$top/tests/python/frames.py" "$dir"
+    }
+}
+
+# exchange PORT FROM TO MS FRAME [EXPECTED]: sets 'counted' to what the port
+# has counted, and 'arrived' to same, none or different ...
+exchange() {
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5//$'\n'/ }" \
+        "${6//$'\n'/ }" >&"${FRAMES[1]}"
+    IFS=$'\t' read -r -u "${FRAMES[0]}" counted arrived ||
+        broken "frames.py has ended"
+}
+
+# In words: what is counted for a frame that takes the fast path, and for one
+# that goes up for the reason REASON.
+fast=xdp_redirect=1
+up() { echo "xdp_to_userspace=1 xdp_$1=1"; }
+
+# goes NAME COUNTED FRAME [ARRIVES]: the frame, sent at $from, is counted like
+# that by the port of $from, and arrives at $to as ARRIVES (as it was sent; or
+# "none").  It is sent once more if OVS was due to see its source MAC.
+from=v1 to=v2
+goes() {
+    local name="$part: $1" expected=$2 frame=$3 arrives=${4-}
+    local counted arrived i wait=5000
+
+    [ "$arrives" != none ] || wait=200
+    for i in 1 2 3; do
+        exchange "p-$from" $from $to $wait "$frame" "$arrives"
+        [[ $counted == *xdp_up_learn* && $expected != *xdp_up_learn* ]] ||
+            break
+    done
+    echo "$name: $counted: $arrived" >&2
+    if [ "$counted" != "$expected" ]; then
+        not_ok "$name" "counted '$counted', not '$expected'; it is $arrived"
+    elif [ "$arrived" != "$([ "$arrives" = none ] && echo none || echo same)" ]
+    then
+        not_ok "$name" "what arrived is $arrived"
+    else
+        ok "$name"
+    fi
+}
+
+# comes_to SECONDS COUNTED FRAME: the frame is sent until it is counted like
+# that; what arrives does not matter.
+comes_to() {
+    local end=$((SECONDS + $1)) expected=$2 frame=$3 counted arrived
+
+    until exchange "p-$from" $from $to 100 "$frame" none
+        [ "$counted" = "$expected" ]; do
+        if ((SECONDS > end)); then
+            echo "counted $counted, not $expected"
+            return 1
+        fi
+    done
+}
+
+# Tables.
+
+# entries_in_force PORT N
+entries_in_force() {
+    local shown
+
+    shown=$(appctl afxdp-fast/show "$1") &&
+        grep -q '^ *fast-path: on' <<<"$shown" &&
+        grep -q "^ *prefix-entries: $2\$" <<<"$shown"
+}
+
+# version_in_force PORT VERSION
+version_in_force() {
+    appctl afxdp-fast/prefix-show "$1" limit=1 |
+        grep -qxF "  version: $2"
+}
+
+# target_is PORT yes|no
+target_is() {
+    appctl afxdp-fast/stats | grep -A 1 -xF "target $1:" |
+        grep -q "ready: $2"
+}
+
+# targets_ready PORT...
+targets_ready() {
+    local port
+
+    for port; do
+        wait_until 10 target_is "$port" yes ||
+            { echo "$port is not ready"; appctl afxdp-fast/stats; return 1; }
+    done
+}
+
+# table PORT ENTRY...: puts the entries in force, and waits for that and for
+# all targets.
+table() {
+    local port=$1 target
+
+    shift
+    vsctl set interface "$port" options:prefixes="$*"
+    wait_until 10 entries_in_force "$port" $# ||
+        { echo "$port: no table"; appctl afxdp-fast/show "$port"; }
+    for target in $(grep -o 'redirect:[^, ]*' <<<"$*" | sort -u); do
+        targets_ready "${target#redirect:}"
+    done
+}
+
+no_table() { vsctl remove interface "$1" options prefixes; }
+
+# lost PORT: frames that were redirected to the target and lost.
+lost() {
+    appctl afxdp-fast/stats | grep -A 2 -xF "target $1:" |
+        sed -n 's/.*and lost: //p'
+}
+
+# Parts of a suite.
+
+# parts_run PART...: each in daemons of its own, set up by the function setup.
+# The functions are part_PART.
+parts_run() {
+    local part
+
+    for part; do
+        echo "== $part"
+        declare -F "part_$part" >/dev/null || broken "$part: no such part"
+        setup
+        time "part_$part"
+        part_end "$part" "${warns[$part]-}"
+    done
+}
+
+# part_end PART WARNING: in order if the daemon is there; what it may have
+# logged at WARN or above is the extended regular expression WARNING.
+part_end() {
+    local text
+
+    if gone "$(vswitchd_pid)"; then
+        not_ok "$1: the daemon lives" "it does not"
+        tail -n 20 "$dir/ovs-vswitchd.log"
+        rm -f "$dir/ovs-vswitchd.pid"
+    else
+        ok "$1: the daemon lives"
+    fi
+    text=$(unexpected_log)
+    [ -z "$2" ] || text=$(grep -vE "$2" <<<"$text")
+    check "$1: nothing is logged at WARN or above but what deserves it" \
+        "$(wc -l <<<"$text") lines, the first: ${text%%$'\n'*}" [ -z "$text" ]
+    ovs_stop
+}

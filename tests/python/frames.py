@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: frames.py RUNDIR
+
+Sends frames out of one device and says what arrives at another, as it was on
+the wire, and what the XDP program of a port has counted meanwhile.  Reads
+requests from standard input, one a line, in six parts with tabs between them,
+and answers each with one line, of what has been counted, a tab and what has
+arrived:
+
+    PORT    FROM    TO    MS    FRAME    EXPECTED
+
+PORT may be empty: nothing is counted.  The daemon's socket is in RUNDIR.
+FRAME and EXPECTED are Python expressions with the functions below; EXPECTED
+may be empty, which is FRAME, or "none".  What arrives is waited for MS
+milliseconds.  That is
+
+    same            what was expected arrived, and nothing besides
+    none            nothing arrived
+    different ...   something else arrived, or something besides
+
+A device whose name begins with "tap" is made, and kept: frames are then those
+that its process writes and reads.  FRAME may be a list of frames: all are sent, EXPECTED is a list as well, and
+they are to arrive in any order."""
+
+import fcntl
+import glob
+import ipaddress
+import json
+import os
+import re
+import select
+import socket
+import struct
+import sys
+import time
+
+ETH_P_ALL = 3
+SOL_PACKET, PACKET_AUXDATA, PACKET_ADD_MEMBERSHIP = 263, 8, 1
+PACKET_MR_PROMISC, PACKET_OUTGOING = 1, 4
+TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0002, 0x1000
+VLAN_VALID, VLAN_TPID_VALID = 0x10, 0x40
+
+MAC1, MAC2 = "02:00:00:00:00:01", "02:00:00:00:00:02"
+GROUP, BROADCAST = "01:00:5e:00:00:05", "ff:ff:ff:ff:ff:ff"
+
+
+def mac(text):
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def fold(data, start=0):
+    """The Internet checksum's sum, not inverted."""
+    data += b"\0" * (len(data) % 2)
+    s = start + sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while s >> 16:
+        s = (s & 0xFFFF) + (s >> 16)
+    return s
+
+
+# What is inside: functions from the pseudo-header's sum to bytes, beside the
+# number of the protocol.
+
+def data(n=32, first=0):
+    return bytes((first + i) & 0xFF for i in range(n))
+
+
+def finish(segment, at, pseudo, unfinished, zero_is=0):
+    """'segment' with the checksum at 'at'; unfinished: only the
+    pseudo-header's sum, as a sender with checksum offload leaves it."""
+    s = fold(b"", pseudo + 0)
+    if not unfinished:
+        s = ~fold(segment, s) & 0xFFFF or zero_is
+    return segment[:at] + struct.pack("!H", s) + segment[at + 2:]
+
+
+def udp(inner=None, sport=1000, dport=2000, unfinished=False, zero=False):
+    inner = data() if inner is None else inner
+    n = 8 + len(inner)
+    segment = struct.pack("!HHHH", sport, dport, n, 0) + inner
+    if zero:
+        return 17, lambda pseudo: segment
+    return 17, lambda pseudo: finish(segment, 6, pseudo + 17 + n, unfinished,
+                                     0xFFFF)
+
+
+def tcp(inner=None, sport=1000, dport=2000, unfinished=False, seq=1, ack=2,
+        flags=0x18, window=1024):
+    inner = data() if inner is None else inner
+    n = 20 + len(inner)
+    segment = struct.pack("!HHIIBBHHH", sport, dport, seq, ack, 5 << 4, flags,
+                          window, 0, 0) + inner
+    return 6, lambda pseudo: finish(segment, 16, pseudo + 6 + n, unfinished)
+
+
+def icmp(kind=8, inner=None):
+    inner = data() if inner is None else inner
+    segment = struct.pack("!BBHHH", kind, 0, 0, 1, 1) + inner
+    return 1, lambda pseudo: finish(segment, 2, 0, False)
+
+
+def icmp6(kind=128, inner=None):
+    inner = data() if inner is None else inner
+    segment = struct.pack("!BBHHH", kind, 0, 0, 1, 1) + inner
+    return 58, lambda pseudo: finish(segment, 2, pseudo + 58 + len(segment),
+                                     False)
+
+
+def raw(proto, inner):
+    return proto, lambda pseudo: inner
+
+
+# Packets: type of the frame and bytes.
+
+def ip4(inner=None, src="10.1.0.1", dst="10.2.0.1", ttl=64, frag=0,
+        version=4, ihl=None, length=None, options=b"", ident=1):
+    proto, make = inner or udp()
+    src, dst = (ipaddress.IPv4Address(a).packed for a in (src, dst))
+    inner = make(fold(src + dst))
+    n = 20 + len(options)
+    header = struct.pack("!BBHHHBBH4s4s", version << 4 | (ihl or n // 4), 0,
+                         n + len(inner) if length is None else length, ident,
+                         frag, ttl, proto, 0, src, dst) + options
+    return 0x0800, finish(header, 10, 0, False) + inner
+
+
+def ip6(inner=None, src="fd00:1::1", dst="fd00:2::1", hlim=64, exts=(),
+        version=6, length=None):
+    """'exts': pairs of the number of an extension header and its bytes
+    behind the first one, which names the next."""
+    proto, make = inner or udp()
+    src, dst = (ipaddress.IPv6Address(a).packed for a in (src, dst))
+    inner = make(fold(src + dst))
+    for number, body in reversed(exts):
+        proto, inner = number, bytes([proto]) + body + inner
+    return 0x86DD, struct.pack("!IHBB16s16s", version << 28,
+                               len(inner) if length is None else length,
+                               proto, hlim, src, dst) + inner
+
+
+def fragment6(offset, more=1):
+    """An extension header for ip6()."""
+    return 44, struct.pack("!BHI", 0, offset | more, 7)
+
+
+def arp(src="10.1.0.1", dst="10.2.0.1"):
+    src, dst = (ipaddress.IPv4Address(a).packed for a in (src, dst))
+    return 0x0806, struct.pack("!HHBBH6s4s6s4s", 1, 0x0800, 6, 4, 1, mac(MAC1),
+                               src, b"\0" * 6, dst) + b"\0" * 18
+
+
+def eth(inner=None, src=MAC1, dst=MAC2, tags=()):
+    """'tags': ids, or pairs of type and TCI, the outer one first."""
+    ethertype, packet = inner or ip4()
+    frame = mac(dst) + mac(src)
+    for tag in tags:
+        tpid, tci = tag if isinstance(tag, tuple) else (0x8100, tag)
+        frame += struct.pack("!HH", tpid, tci)
+    return frame + struct.pack("!H", ethertype) + packet
+
+
+def vxlan(frame, dport=4789):
+    """A tunnel's packet: its own checksum is 0, as VXLAN has it."""
+    return udp(struct.pack("!II", 0x08000000, 7 << 8) + frame, sport=5000,
+               dport=dport, zero=True)
+
+
+def gre(packet):
+    return raw(47, struct.pack("!HH", 0, packet[0]) + packet[1])
+
+
+# Sockets.
+
+sockets = {}
+
+
+class Tap:
+    """A tap, made if it is not there: what its process sends and receives."""
+
+    def __init__(self, name):
+        self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+        fcntl.ioctl(self.fd, TUNSETIFF, struct.pack(
+            "16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+
+    def fileno(self):
+        return self.fd
+
+    def send(self, frame):
+        os.write(self.fd, frame)
+
+    def recvmsg(self, size, _):
+        return os.read(self.fd, size), [], 0, (0, 0, 0)
+
+
+def open_socket(dev, protocol):
+    """A socket for one direction: what it would receive besides is lost."""
+    if dev.startswith("tap"):
+        if dev not in sockets:
+            sockets[dev] = Tap(dev)
+        return sockets[dev]
+    if (dev, protocol) not in sockets:
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        s.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+        s.bind((dev, protocol))
+        s.setsockopt(SOL_PACKET, PACKET_ADD_MEMBERSHIP,
+                     struct.pack("iHH8x", socket.if_nametoindex(dev),
+                                 PACKET_MR_PROMISC, 0))
+        sockets[dev, protocol] = s
+    return sockets[dev, protocol]
+
+
+def receive(s, deadline):
+    """The next frame, with the tag that the kernel has taken out, or None."""
+    while True:
+        left = deadline - time.monotonic()
+        if not select.select([s], [], [], max(left, 0))[0]:
+            return None
+        frame, control, _, address = s.recvmsg(65536, 256)
+        if address[2] == PACKET_OUTGOING:
+            continue
+        for level, kind, body in control:
+            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+                status, _, _, _, _, tci, tpid = struct.unpack("IIIHHHH", body)
+                if status & VLAN_VALID:
+                    tpid = tpid if status & VLAN_TPID_VALID else 0x8100
+                    frame = (frame[:12] + struct.pack("!HH", tpid, tci) +
+                             frame[12:])
+        return frame
+
+
+def exchange(source, sink, wait, frames, expected):
+    """Sends 'frames'; returns the answer."""
+    s, r = open_socket(source, 0), open_socket(sink, ETH_P_ALL)
+    while receive(r, 0) is not None:    # Left over from before.
+        pass
+    for frame in frames:
+        s.send(frame)
+    left, other = list(expected), []
+    deadline = time.monotonic() + wait
+    while len(other) < len(left) or not expected:
+        frame = receive(r, deadline)
+        if frame is None:
+            break
+        if frame in left:
+            left.remove(frame)
+        else:
+            other.append(frame)
+    # What comes besides comes at once.
+    frame = receive(r, time.monotonic() + 0.02)
+    while frame is not None:
+        other.append(frame)
+        frame = receive(r, 0)
+    if not left and not other:
+        return "same" if expected else "none"
+    if len(left) == len(expected) and not other:
+        return "none"
+    return "different: %d missing, the first: %s; %d others, the first: %s" % (
+        len(left), left[0][:128].hex() if left else "-",
+        len(other), other[0][:128].hex() if other else "-")
+
+
+# Counters.
+
+def appctl(rundir, *words):
+    """What the daemon answers to a command."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(glob.glob(rundir + "/ovs-vswitchd.*.ctl")[0])
+        s.send(json.dumps({"id": 0, "method": words[0],
+                           "params": words[1:]}).encode())
+        text = b""
+        while True:
+            piece = s.recv(1 << 16)
+            text += piece
+            try:
+                return json.loads(text)["result"] or ""
+            except ValueError:
+                if not piece:
+                    return ""
+
+
+def verdicts(rundir, port):
+    """The program's counters that say what has become of frames."""
+    if not port:
+        return {}
+    text = appctl(rundir, "afxdp-fast/show", port)
+    return {name: int(n)
+            for name, n in re.findall(r"^ *(xdp_\w+): (\d+)$", text, re.M)
+            if not re.match("xdp_(hints|redirect_bytes|parse_fragment)", name)}
+
+
+def counted(before, after):
+    return " ".join("%s=%d" % (name, n - before.get(name, 0))
+                    for name, n in after.items() if n != before.get(name, 0))
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def main(rundir):
+    for line in sys.stdin:
+        port, source, sink, wait, frame, expected = line[:-1].split("\t")
+        before = verdicts(rundir, port)
+        try:
+            frames = listed(eval(frame))
+            expected = ([] if expected == "none"
+                        else listed(eval(expected)) if expected else frames)
+            answer = exchange(source, sink, int(wait) / 1000, frames, expected)
+        except OSError as e:
+            sockets.clear()     # A device that is gone, perhaps.
+            answer = "error: %s" % e
+        print(counted(before, verdicts(rundir, port)), answer, sep="\t",
+              flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
