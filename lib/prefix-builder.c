@@ -149,6 +149,7 @@ prefix_builder_finish(struct prefix_builder *b, const char *version,
     set = xzalloc(sizeof *set);
     ovs_refcount_init(&set->ref);
     set->version = xstrdup(version);
+    set->source = xstrdup(b->source);
     set->entries = xrealloc(b->entries, MAX(b->n, 1) * sizeof *b->entries);
     set->n = b->n;
     set->notices = b->n_notices ? ds_steal_cstr(&b->notices) : NULL;

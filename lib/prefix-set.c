@@ -139,6 +139,23 @@ set_append(struct prefix_set *set, const struct prefix_entry *entries,
     }
 }
 
+char *
+prefix_set_describe(const struct prefix_set *set,
+                    const struct prefix_entry *entry, const char *wrong)
+{
+    struct ds ds = DS_EMPTY_INITIALIZER;
+
+    if (set->source) {
+        ds_put_cstr(&ds, set->source);
+        if (entry->line) {
+            ds_put_format(&ds, ":%"PRIu32, entry->line);
+        }
+        ds_put_cstr(&ds, ": ");
+    }
+    ds_put_format(&ds, "entry %"PRIu32": %s", entry->number, wrong);
+    return ds_steal_cstr(&ds);
+}
+
 /* Returns an error that says of an entry, or its key only, what is wrong. */
 static char *
 describe(const struct prefix_entry *entry, bool key_only, const char *wrong)
@@ -239,6 +256,7 @@ prefix_set_unref(struct prefix_set *set)
         }
         free(set->entries);
         free(set->version);
+        free(set->source);
         free(set->notices);
         free(set);
     }

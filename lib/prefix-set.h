@@ -19,6 +19,8 @@ struct prefix_set {
     struct ovs_refcount ref;
     char *version;                  /* Of the file; of an option, a text that
                                      * follows from its value. */
+    char *source;                   /* As messages name it, the file or the
+                                     * option; NULL: a command. */
     struct prefix_entry *entries;   /* In the order of prefix_entry_compare(),
                                      * all keys different. */
     size_t n;
@@ -55,6 +57,12 @@ char *prefix_set_without(const struct prefix_set *set,
 
 struct prefix_set *prefix_set_ref(const struct prefix_set *);
 void prefix_set_unref(struct prefix_set *);
+
+/* Returns the message that 'wrong' is so with 'entry' of 'set', with its place
+ * as above; the caller frees it. */
+char *prefix_set_describe(const struct prefix_set *set,
+                          const struct prefix_entry *entry,
+                          const char *wrong);
 
 /* Returns the entry with the key of 'entry', or NULL.  'set' may be NULL. */
 const struct prefix_entry *prefix_set_find(const struct prefix_set *,

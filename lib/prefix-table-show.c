@@ -172,7 +172,7 @@ prefix_table_check_set(const struct prefix_table *table,
         last = e->target;
         reason = prefix_target_refuse(e->target, table->name);
         if (reason) {
-            char *text = xasprintf("entry %"PRIu32": %s", e->number, reason);
+            char *text = prefix_set_describe(set, e, reason);
 
             free(reason);
             return text;

@@ -69,6 +69,30 @@ explain_bridge(const char *target, const char *port)
     return reason;
 }
 
+/* Returns why 'target' is none of its own port's, for the caller to free. */
+static char *
+explain_self(const char *target)
+{
+    return xasprintf("redirect:%s: a port cannot be the target of its own "
+                     "entries; must be another afxdp-fast port of the bridge",
+                     target);
+}
+
+/* Takes the index of the target of 'entry', of port 'port', for '*index'.
+ * Returns NULL or why that cannot be, for the caller to free. */
+static char *
+take_target(const struct prefix_entry *entry, const char *port,
+            uint32_t *index)
+{
+    if (!strcmp(entry->target, port)) {
+        return explain_self(port);
+    } else if (!xdp_target_ref(entry->target, index)) {
+        return xasprintf("redirect:%s: all tables together can have %d "
+                         "targets", entry->target, TABLE_N_TARGETS);
+    }
+    return NULL;
+}
+
 static enum table_action
 action_of(const char *target, const char *port)
 {
@@ -91,6 +115,7 @@ prefix_targets_resolve(struct prefix_targets *targets, const char *port,
         const struct prefix_entry *e = &set->entries[i];
         struct prefix_verdict *verdict;
         uint32_t index;
+        char *reason;
 
         /* Sets share the names: most often this is the one before. */
         if (!e->target || e->target == last) {
@@ -100,16 +125,12 @@ prefix_targets_resolve(struct prefix_targets *targets, const char *port,
         if (shash_find(&targets->by_name, e->target)) {
             continue;
         }
-        if (!strcmp(e->target, port)) {
-            return xasprintf("entry %"PRIu32": redirect:%s: a port cannot be "
-                             "the target of its own entries; must be another "
-                             "afxdp-fast port of the bridge", e->number,
-                             e->target);
-        }
-        if (!xdp_target_ref(e->target, &index)) {
-            return xasprintf("entry %"PRIu32": redirect:%s: all tables "
-                             "together can have %d targets", e->number,
-                             e->target, TABLE_N_TARGETS);
+        reason = take_target(e, port, &index);
+        if (reason) {
+            char *text = prefix_set_describe(set, e, reason);
+
+            free(reason);
+            return text;
         }
         verdict = xmalloc(sizeof *verdict);
         verdict->action = action_of(e->target, port);
@@ -172,9 +193,7 @@ char *
 prefix_target_refuse(const char *target, const char *port)
 {
     if (!strcmp(target, port)) {
-        return xasprintf("redirect:%s: a port cannot be the target of its own "
-                         "entries; must be another afxdp-fast port of the "
-                         "bridge", target);
+        return explain_self(target);
     }
     if (!is_port(target)) {
         return xasprintf("redirect:%s: there is no afxdp-fast port of that "
