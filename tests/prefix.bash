@@ -32,16 +32,19 @@ fast=xdp_redirect=1
 up() { echo "xdp_to_userspace=1 xdp_$1=1"; }
 
 # goes NAME COUNTED FRAME [ARRIVES]: the frame, sent at $from, is counted like
-# that by the port of $from, and arrives at $to as ARRIVES (as it was sent; or
-# "none").  It is sent once more if OVS was due to see its source MAC.
-from=v1 to=v2
+# that by the port of $from ($port if set), and arrives at $to as ARRIVES (as
+# it was sent; or "none").  It is sent once more if OVS was due to see its
+# source MAC.
+from=v1 to=v2 port=
 goes() {
     local name="$part: $1" expected=$2 frame=$3 arrives=${4-}
-    local counted arrived i wait=5000
+    # Less than the time until OVS is due again: some suites let nothing pass
+    # that goes up.
+    local counted arrived i wait=1500
 
     [ "$arrives" != none ] || wait=200
-    for i in 1 2 3; do
-        exchange "p-$from" $from $to $wait "$frame" "$arrives"
+    for i in 1 2 3 4; do
+        exchange "${port:-p-$from}" $from $to $wait "$frame" "$arrives"
         [[ $counted == *xdp_up_learn* && $expected != *xdp_up_learn* ]] ||
             break
     done
@@ -61,7 +64,7 @@ goes() {
 comes_to() {
     local end=$((SECONDS + $1)) expected=$2 frame=$3 counted arrived
 
-    until exchange "p-$from" $from $to 100 "$frame" none
+    until exchange "${port:-p-$from}" $from $to 100 "$frame" none
         [ "$counted" = "$expected" ]; do
         if ((SECONDS > end)); then
             echo "counted $counted, not $expected"
