@@ -13,6 +13,7 @@
 #include "openvswitch/list.h"
 #include "openvswitch/poll-loop.h"
 #include "ovs-atomic.h"
+#include "ovs-rcu.h"
 #include "ovs-thread.h"
 #include "prefix-report.h"
 #include "prefix-show.h"
@@ -64,6 +65,8 @@ read_file(void *job_)
 {
     struct check_job *job = job_;
 
+    /* Whoever waits for a grace period must not wait for this. */
+    ovsrcu_quiesce_start();
     job->error = prefix_set_from_file(job->path, &job->set);
     atomic_store_explicit(&job->done, true, memory_order_release);
     seq_change(done_seq);

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "ovs-rcu.h"
 #include "ovs-thread.h"
 #include "prefix-generation.h"
 #include "prefix-set.h"
@@ -130,6 +131,9 @@ work_main(void *work_)
     struct work *work = work_;
     struct prefix_job *job = work->job;
 
+    /* Nothing here is protected by RCU, and whoever waits for a grace period
+     * must not wait for this. */
+    ovsrcu_quiesce_start();
     work->function(job);
     free(work);
     atomic_store_explicit(&job->running, false, memory_order_release);
