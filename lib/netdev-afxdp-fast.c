@@ -216,7 +216,6 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     dev->requested.malformed_drop = config->malformed_drop;
     dev->requested.fast_path_share = config->fast_path_share;
     dev->port->config.fast_path_share = config->fast_path_share;
-    prefix_table_set_share(dev->prefixes, config->fast_path_share);
     if (config->busy_poll != dev->port->config.busy_poll) {
         ovs_mutex_lock(&dev->mutex);
         xdp_port_set_busy_poll(dev->port, config->busy_poll);
@@ -257,7 +256,9 @@ afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
         set_config_error(dev, error);
         return 0;
     }
-    /* A wrong table is no reason to keep the port down. */
+    /* Before the table, which may be in force at once.  A wrong table is no
+     * reason to keep the port down. */
+    prefix_table_set_share(dev->prefixes, config.fast_path_share);
     table_error = prefix_table_configure(dev->prefixes,
                                          smap_get(options, "prefixes"),
                                          smap_get(options, "prefix-file"));
@@ -268,7 +269,6 @@ afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
             free(table_error);
             return retval;
         }
-        prefix_table_set_share(dev->prefixes, config.fast_path_share);
     } else {
         error = change_port(dev, &config);
     }
