@@ -111,14 +111,14 @@ finish(struct prefix_table *table, char *error)
     table->job = NULL;
     table->request = NULL;
     table->changed = true;
+    /* First: the one who asked looks at what is wrong with the table. */
+    if (is_configured(request->kind)) {
+        set_error(table, nullable_xstrdup(error));
+    }
     if (request->cb) {
         request->cb(table, error, request->aux);
     }
-    if (is_configured(request->kind)) {
-        set_error(table, error);
-    } else {
-        free(error);
-    }
+    free(error);
     free_request(request);
 }
 
@@ -282,6 +282,33 @@ commit(struct prefix_table *table)
     return error;
 }
 
+static void
+note_difference(const struct prefix_entry *old OVS_UNUSED,
+                const struct prefix_entry *new OVS_UNUSED, void *differs_)
+{
+    bool *differs = differs_;
+
+    *differs = true;
+}
+
+/* Is what a command has loaded in force already?  Applying it again, as timers
+ * do, would push older versions out of the history. */
+static bool
+is_in_force(const struct prefix_table *table)
+{
+    const struct prefix_set *old = table->force.set;
+    const struct prefix_set *new = table->job->set;
+    bool differs = false;
+
+    if (table->request->kind != REQUEST_APPLY || table->pinned_from || !old
+        || table->force.source != PREFIX_FILE
+        || strcmp(old->version, new->version)) {
+        return false;
+    }
+    prefix_set_diff(old, new, note_difference, &differs);
+    return !differs;
+}
+
 /* Checks what was loaded and finds its targets. */
 static char *
 check_loaded(struct prefix_table *table)
@@ -311,6 +338,10 @@ go_on(struct prefix_table *table)
     struct prefix_request *request = table->request;
     struct prefix_job *job = table->job;
 
+    if (!job->error && !request->building && is_in_force(table)) {
+        finish(table, NULL);
+        return true;
+    }
     if (!job->error && !request->building) {
         request->building = true;
         job->error = check_loaded(table);
