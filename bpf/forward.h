@@ -50,12 +50,13 @@ count_hit(const struct found *found, const struct table_live *l,
     }
 }
 
+/* 224.0.0.0/4, multicast; 169.254.0.0/16, link-local; and broadcast. */
 static __always_inline bool
-ipv4_stays(const __u8 *a)
+ipv4_stays(__be32 a)
 {
-    return (a[0] & 0xf0) == 224         /* 224.0.0.0/4: multicast. */
-           || (a[0] == 169 && a[1] == 254)
-           || *(const __u32 *) a == 0xffffffff;
+    return (a & bpf_htonl(0xf0000000)) == bpf_htonl(0xe0000000)
+           || (a & bpf_htonl(0xffff0000)) == bpf_htonl(0xa9fe0000)
+           || a == bpf_htonl(0xffffffff);
 }
 
 static __always_inline bool
@@ -70,13 +71,14 @@ static __always_inline bool
 is_group(const struct packet *pkt)
 {
     const struct ethhdr *eth = pkt->data;
+    const struct iphdr *ip = pkt->ip;
 
     if (eth->h_dest[0] & 1) {
         return true;
     }
     return (pkt->l3.ipv6
             ? ipv6_stays(pkt->ip + 8) || ipv6_stays(pkt->ip + 24)
-            : ipv4_stays(pkt->ip + 12) || ipv4_stays(pkt->ip + 16));
+            : ipv4_stays(ip->saddr) || ipv4_stays(ip->daddr));
 }
 
 static __always_inline bool
