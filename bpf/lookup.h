@@ -296,6 +296,24 @@ look_up4(const struct packet *pkt, __u64 dice, struct found *found)
     found->verdict = slot->verdict;
 }
 
+/* Looks up what is not in 'slot', and puts it there. */
+static __always_inline void
+fill6(struct cache6_slot *slot, __u32 active, const struct key *key_)
+{
+    struct found found = { .active = active };
+    struct key key = *key_;
+
+    walk_table6(&key, &found);
+    slot->tag = active;
+    slot->entry = found.entry;
+    slot->verdict = found.verdict;
+    slot->dst[0] = key_->dst[0];
+    slot->dst[1] = key_->dst[1];
+    slot->src[0] = key_->src[0];
+    slot->src[1] = key_->src[1];
+    slot->limits = key_->limits;
+}
+
 static __always_inline void
 look_up6(const struct packet *pkt, struct found *found)
 {
@@ -308,13 +326,15 @@ look_up6(const struct packet *pkt, struct found *found)
     __u64 h;
 
     h = hash_mix(hash_mix(active, key.dst[0]), key.dst[1]);
-    if (active & TABLE_ACTIVE_SRC) {
-        key.src[0] = addrs[0];
-        key.src[1] = addrs[1];
-        h = hash_mix(hash_mix(h, key.src[0]), key.src[1]);
+    if (active & TABLE_ACTIVE_MORE) {
+        if (active & TABLE_ACTIVE_SRC) {
+            key.src[0] = addrs[0];
+            key.src[1] = addrs[1];
+        }
+        key.limits = limits_of(pkt, active);
+        h = hash_mix(hash_mix(h, key.src[0]), key.src[1]) ^ key.limits;
     }
-    key.limits = limits_of(pkt, active);
-    h = (h ^ key.limits) * HASH_MUL2;
+    h *= HASH_MUL2;
     _Static_assert(CACHE6_PAGES == 1 << 8 && CACHE6_PER_PAGE == 1 << 6,
                    "bits of the hash");
     number = h >> 56;
@@ -325,18 +345,10 @@ look_up6(const struct packet *pkt, struct found *found)
     slot = &page->slot[h >> 50 & (CACHE6_PER_PAGE - 1)];
     if (slot->tag != active
         || slot->dst[0] != key.dst[0] || slot->dst[1] != key.dst[1]
-        || slot->src[0] != key.src[0] || slot->src[1] != key.src[1]
-        || slot->limits != key.limits) {
-        walk_table6(&key, found);
-        slot->tag = active;
-        slot->entry = found->entry;
-        slot->verdict = found->verdict;
-        slot->dst[0] = key.dst[0];
-        slot->dst[1] = key.dst[1];
-        slot->src[0] = key.src[0];
-        slot->src[1] = key.src[1];
-        slot->limits = key.limits;
-        return;
+        || (active & TABLE_ACTIVE_MORE
+            && (slot->src[0] != key.src[0] || slot->src[1] != key.src[1]
+                || slot->limits != key.limits))) {
+        fill6(slot, active, &key);
     }
     found->entry = slot->entry;
     found->verdict = slot->verdict;
