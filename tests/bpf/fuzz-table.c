@@ -177,6 +177,7 @@ begin_batch(struct fuzz *f)
     if (!unit_random(&f->random, 16)) {
         table_activate(s->program, TABLE_NO_SLOT);
     }
+    s->program->live->now++;
     s->program->live->share = PICK(&f->random, shares);
     s->tag_put_back = s->settings & LAB_FRONT && unit_random(&f->random, 2);
     lab_set_note(s->program, s->tag_put_back);

@@ -78,6 +78,7 @@ lab_program(unsigned int settings)
         .tags_follow = settings & LAB_TAGS_FOLLOW,
         .front = settings & LAB_FRONT,
         .max_frame = settings & LAB_MAX_FRAME ? LAB_FRAME_MAX : 0,
+        .port_number = settings & LAB_NEIGHBOR ? 8 : 7,
         .neighbor = settings & LAB_NEIGHBOR ? lab_program(0) : NULL,
     };
     struct place *p;
@@ -227,12 +228,9 @@ void
 lab_run(struct table_program *program, const struct table_source *source,
         const void *frame, size_t len, struct table_outcome *o)
 {
-    /* Twice, if an epoch ends at this moment. */
-    for (int i = 0; i < 3; i++) {
+    table_run_frame(program, source, frame, len, o);
+    if (!o->error && o->counted[XDP_C_UP_LEARN]) {
         table_run_frame(program, source, frame, len, o);
-        if (o->error || !o->counted[XDP_C_UP_LEARN]) {
-            break;
-        }
     }
 }
 

@@ -68,6 +68,7 @@ write_settings(struct afxdp_fast *skel, const struct table_opts *opts)
     skel->rodata->tags_hidden = opts->tags_hidden;
     skel->rodata->tags_follow = opts->tags_follow;
     skel->rodata->front_on = opts->front;
+    skel->rodata->port_number = opts->port_number;
     if (opts->max_frame) {
         skel->rodata->max_frame = opts->max_frame;
     }
@@ -327,7 +328,6 @@ table_run_frame(struct table_program *tp,
     struct xdp_md ctx = {
         .data = s->meta,
         .data_end = s->meta + fill + len,
-        .ingress_ifindex = s->ifindex,
     }, ctx_out;
     LIBBPF_OPTS(bpf_test_run_opts, opts,
                 .data_in = in,

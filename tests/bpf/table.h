@@ -20,6 +20,7 @@
 struct table_opts {
     bool hints, malformed_drop, frags, tags_hidden, tags_follow, front;
     uint32_t max_frame;         /* 0: no limit. */
+    uint32_t port_number;
     const struct table_program *neighbor;   /* A port that it shares the cache
                                              * and what is learned with. */
 };
@@ -75,9 +76,8 @@ void table_set_target_sg(struct table_program *, uint32_t index);
 uint32_t table_run(struct table_program *, const void *frame,
                    size_t len, struct xdp_counters *);
 
-/* Where a frame comes from, and how it lies in memory. */
+/* How a frame lies in memory. */
 struct table_source {
-    int ifindex;                /* 0 for the kernel's default. */
     uint32_t meta;              /* Bytes of metadata, all 0xee. */
     uint32_t first_piece;       /* Bytes of the frame in the first piece of
                                  * memory, 0: as many as there can be.  Frames
