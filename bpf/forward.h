@@ -126,10 +126,12 @@ learn_is_due(const struct packet *pkt, const struct table_live *l)
     if (!page) {
         return false;
     }
+    /* The epoch in all bits: in the lowest ones alone it would leave the
+     * difference of two MACs, and so whether they collide, as it was. */
     h = *(const __u32 *) (eth->h_source + 2)
         | (__u64) *(const __u16 *) eth->h_source << 32
         | (__u64) pkt->vlan << TABLE_VLAN_SHIFT;
-    h = (h ^ epoch ^ port_number * HASH_MUL3) * HASH_MUL1;
+    h = (h ^ epoch * HASH_MUL2 ^ port_number * HASH_MUL3) * HASH_MUL1;
     slot = &page->epoch[h >> 52 & (LEARN_SLOTS - 1)];
     if (*slot == epoch) {
         return false;
