@@ -78,7 +78,8 @@ put_default(struct unit_random *r, struct ds *s, const char *prefix)
 {
     static const char *const actions[] = {
         "redirect:sg", "redirect:sg", "redirect:jumbo-sg", "redirect:out",
-        "redirect:jumbo-sg", "redirect:small", "redirect:down", "host",
+        "redirect:jumbo-sg", "redirect:small", "redirect:down",
+        "redirect:" LAB_WAITING, "host",
     };
     const char *action = PICK(r, actions);
 

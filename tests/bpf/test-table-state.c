@@ -123,6 +123,75 @@ test_cache_ports(void)
     test_end();
 }
 
+/* Flows for test_cache_crowd(): so many that several of one destination meet
+ * in a slot of the cache, where only the comparison tells them apart. */
+#define N_CROWD 20000
+#define CROWD_MACS 60
+
+/* Makes flow 'i' of those that differ in destination MAC, every tenth of which
+ * an entry is limited to, or in source.  Returns what has to become of it. */
+static enum xdp_counter
+make_crowd(struct frame *f, int i, bool src)
+{
+    bool drop = src ? i & 1 : i % 10 == 0;
+    size_t len;
+    uint8_t *addrs = frame_addrs(f, &len);
+
+    if (src) {
+        addrs[len / 2 - 2] = i >> 8;
+        addrs[len / 2 - 1] = i;
+        addrs[len == 8 ? 1 : 4] = drop ? 0x80 : 0;
+    } else {
+        f->data[3] = drop ? 0 : 1 + i % 251;
+        f->data[4] = drop ? 0 : i >> 8;
+        f->data[5] = drop ? i / 10 % CROWD_MACS : i;
+    }
+    return drop ? XDP_C_DROP_PREFIX : XDP_C_TO_HOST;
+}
+
+static void
+run_crowd(struct table_program *tp, const char *spec, bool src)
+{
+    static struct table_outcome o;
+    static struct frame f;
+
+    frame_make(&f, spec);
+    for (int i = 0; i < 2 * N_CROWD; i++) {
+        enum xdp_counter c = make_crowd(&f, i % N_CROWD, src);
+
+        table_run_frame(tp, NULL, f.data, f.len, &o);
+        CHECK(o.counted[c], "%s: flow %d of %d is not in %s", spec,
+              i % N_CROWD, N_CROWD, counter_name(c));
+    }
+}
+
+static void
+test_cache_crowd(void)
+{
+    struct table_program *tp = lab_program(0);
+    struct ds s = DS_EMPTY_INITIALIZER;
+
+    test_begin("in a crowded cache no flow is taken for one of another MAC");
+    ds_put_cstr(&s, "10.0.0.2=host 2001:db8::2=host");
+    for (int i = 0; i < CROWD_MACS; i++) {
+        ds_put_format(&s, " 10.0.0.2=drop,dmac=02:00:00:00:00:%02x"
+                      " 2001:db8::2=drop,dmac=02:00:00:00:00:%02x", i, i);
+    }
+    lab_set_table(tp, ds_cstr(&s));
+    run_crowd(tp, "eth ip4 esp", false);
+    run_crowd(tp, "eth ip6 esp", false);
+    test_end();
+    ds_destroy(&s);
+
+    test_begin("in a crowded cache no flow is taken for one of another "
+               "source");
+    lab_set_table(tp, "10.0.0.0/9=host,src 10.128.0.0/9=drop,src "
+                      "2001:db8::/33=host,src 2001:db8:8000::/33=drop,src");
+    run_crowd(tp, "eth ip4 esp", true);
+    run_crowd(tp, "eth ip6 esp", true);
+    test_end();
+}
+
 /* Appends entries of one prefix for VLANs 1 to 'n'. */
 static void
 put_chain(struct ds *s, const char *prefix, int n)
@@ -164,6 +233,7 @@ test_table_lookup(void)
     test_cache_keys();
     test_cache_generations();
     test_cache_ports();
+    test_cache_crowd();
     test_chain();
 }
 
