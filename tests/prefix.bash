@@ -35,7 +35,7 @@ up() { echo "xdp_to_userspace=1 xdp_$1=1"; }
 # that by the port of $from ($port if set), and arrives at $to as ARRIVES (as
 # it was sent; or "none").  It is sent once more if OVS was due to see its
 # source MAC.
-from=v1 to=v2 port=
+from=v1 to=v2 port=''
 goes() {
     local name="$part: $1" expected=$2 frame=$3 arrives=${4-}
     # Less than the time until OVS is due again: some suites let nothing pass

@@ -19,8 +19,9 @@ milliseconds.  That is
     different ...   something else arrived, or something besides
 
 A device whose name begins with "tap" is made, and kept: frames are then those
-that its process writes and reads.  FRAME may be a list of frames: all are sent, EXPECTED is a list as well, and
-they are to arrive in any order."""
+that its process writes and reads.  FRAME may be a list of frames: all are
+sent, EXPECTED is a list as well, or Flows, and they are to arrive in any
+order."""
 
 import fcntl
 import ipaddress
