@@ -123,6 +123,13 @@ def ip4(inner=None, src="10.1.0.1", dst="10.2.0.1", ttl=64, frag=0,
     return 0x0800, finish(header, 10, 0, False) + inner
 
 
+def idents(checks, **options):
+    """Values of 'ident' with which ip4() has one of the checksums 'checks'."""
+    packet = ip4(ident=0, **options)[1]
+    return [(int.from_bytes(packet[10:12], "big") - check) % 0xFFFF
+            for check in checks]
+
+
 def ip6(inner=None, src="fd00:1::1", dst="fd00:2::1", hlim=64, exts=(),
         version=6, length=None):
     """'exts': pairs of the number of an extension header and its bytes
