@@ -48,8 +48,9 @@ struct net_device {
 };
 #pragma clang attribute pop
 
-/* The kernel's id of the daemon's devmap. */
+/* The kernel's ids of the daemon's devmaps. */
 const volatile __u32 devmap_id = 0;
+const volatile __u32 devmap_frags_id = 0;
 
 /* Inode number of the daemon's network namespace: an ifindex is another device
  * in another one. */
@@ -153,7 +154,9 @@ SEC("raw_tracepoint/xdp_redirect_err")
 int
 guard_redirect_err(struct bpf_raw_tracepoint_args *ctx)
 {
-    if ((__u32) ctx->args[5] == devmap_id) {
+    __u32 map = ctx->args[5];
+
+    if (map == devmap_id || map == devmap_frags_id) {
         note_lost(ctx->args[6], 1, ctx->args[3]);
     }
     return 0;

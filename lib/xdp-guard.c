@@ -44,7 +44,7 @@ take_event(void *aux OVS_UNUSED, void *data, size_t size)
 }
 
 static int
-load(int targets_fd, uint32_t devmap_id)
+load(int targets_fd, const uint32_t devmap_ids[2])
 {
     uint32_t inum = get_netns();
     int error;
@@ -56,7 +56,8 @@ load(int targets_fd, uint32_t devmap_id)
     if (!skel) {
         return errno;
     }
-    skel->rodata->devmap_id = devmap_id;
+    skel->rodata->devmap_id = devmap_ids[0];
+    skel->rodata->devmap_frags_id = devmap_ids[1];
     skel->rodata->netns_inum = inum;
     error = -bpf_map__reuse_fd(skel->maps.targets, targets_fd);
     if (!error) {
@@ -75,16 +76,16 @@ load(int targets_fd, uint32_t devmap_id)
 }
 
 /* Loads the guard of the targets in the map 'targets_fd', which are slots of
- * the devmap with the kernel's id 'devmap_id'.  It sees nothing before
+ * the devmaps with the kernel's ids 'devmap_ids'.  It sees nothing before
  * xdp_guard_attach().  Returns 0, or a positive errno and why in '*errp',
  * which the caller frees. */
 int
-xdp_guard_load(int targets_fd, uint32_t devmap_id, char **errp)
+xdp_guard_load(int targets_fd, const uint32_t devmap_ids[2], char **errp)
 {
     int error;
 
     xdp_diagnose_begin();
-    error = load(targets_fd, devmap_id);
+    error = load(targets_fd, devmap_ids);
     *errp = error ? xdp_diagnose_text("targets of redirects",
                                       "cannot load the guard program", error)
                   : NULL;

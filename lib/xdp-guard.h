@@ -14,7 +14,7 @@
 
 struct table_lost;
 
-int xdp_guard_load(int targets_fd, uint32_t devmap_id, char **errp);
+int xdp_guard_load(int targets_fd, const uint32_t devmap_ids[2], char **errp);
 int xdp_guard_attach(char **errp);
 void xdp_guard_detach(void);
 

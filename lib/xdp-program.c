@@ -167,7 +167,7 @@ load(struct xdp_program *prog, const struct xdp_settings *settings,
     error = prepare_maps(loaded->skel, prog);
     if (!error) {
         error = xdp_table_maps_prepare(loaded->skel, settings->table,
-                                       &prog->table, errp);
+                                       prog->frags, &prog->table, errp);
     }
     if (!error) {
         error = -afxdp_fast__load(loaded->skel);

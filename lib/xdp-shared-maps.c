@@ -45,6 +45,10 @@ xdp_shared_maps_create(struct xdp_shared_maps *maps, char **errp)
           sizeof(struct table_target), TABLE_N_TARGETS, BPF_F_MMAPABLE },
         { &maps->devmap, BPF_MAP_TYPE_DEVMAP, "afxdp_devmap",
           sizeof(uint32_t), TABLE_N_TARGETS, 0 },
+        /* The kernel lets a devmap be used by programs only that all take
+         * frags or all take none (EINVAL when the program is loaded). */
+        { &maps->devmap_frags, BPF_MAP_TYPE_DEVMAP, "afxdp_devmap_fr",
+          sizeof(uint32_t), TABLE_N_TARGETS, 0 },
         { &maps->cache4, BPF_MAP_TYPE_PERCPU_ARRAY, "afxdp_cache4",
           sizeof(struct cache4_page), CACHE4_PAGES, 0 },
         { &maps->cache6, BPF_MAP_TYPE_PERCPU_ARRAY, "afxdp_cache6",
@@ -99,8 +103,8 @@ xdp_shared_maps_mmap_targets(const struct xdp_shared_maps *maps,
 void
 xdp_shared_maps_close(struct xdp_shared_maps *maps)
 {
-    int *const fds[] = { &maps->targets, &maps->devmap, &maps->cache4,
-                         &maps->cache6, &maps->learned };
+    int *const fds[] = { &maps->targets, &maps->devmap, &maps->devmap_frags,
+                         &maps->cache4, &maps->cache6, &maps->learned };
 
     for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
         if (*fds[i] >= 0) {

@@ -33,11 +33,11 @@ reuse(struct bpf_map *map, int fd)
 }
 
 /* Gives 'skel', which is not loaded yet, the maps of the table: those that all
- * ports share, and the port's 'own' of an earlier load; or none without a
- * 'table'.  Returns 0, or a positive errno and maybe why in '*errp', which the
+ * ports share, those for a program with 'frags' or without, and the port's
+ * 'own' of an earlier load; or none without a 'table'.  Returns 0, or a positive errno and maybe why in '*errp', which the
  * caller frees. */
 int
-xdp_table_maps_prepare(struct afxdp_fast *skel, bool table,
+xdp_table_maps_prepare(struct afxdp_fast *skel, bool table, bool frags,
                        const struct xdp_table_fds *own, char **errp)
 {
     struct xdp_shared_maps shared;
@@ -57,7 +57,7 @@ xdp_table_maps_prepare(struct afxdp_fast *skel, bool table,
         int fd;
     } maps[] = {
         { skel->maps.targets, shared.targets },
-        { skel->maps.devices, shared.devmap },
+        { skel->maps.devices, frags ? shared.devmap_frags : shared.devmap },
         { skel->maps.cache4, shared.cache4 },
         { skel->maps.cache6, shared.cache6 },
         { skel->maps.learned, shared.learned },

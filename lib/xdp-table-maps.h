@@ -18,7 +18,7 @@ struct xdp_table_fds {
 #define XDP_TABLE_FDS_NONE \
     ((struct xdp_table_fds) { .tables = -1, .hits = -1, .live = -1 })
 
-int xdp_table_maps_prepare(struct afxdp_fast *, bool table,
+int xdp_table_maps_prepare(struct afxdp_fast *, bool table, bool frags,
                            const struct xdp_table_fds *own, char **errp);
 void xdp_table_maps_keep(const struct afxdp_fast *, struct xdp_table_fds *);
 void xdp_table_maps_close(struct xdp_table_fds *);

@@ -170,7 +170,7 @@ target_update(uint32_t index, const struct target_device *device)
     return changed;
 }
 
-/* Puts the device into the devmap, where the kernel may have taken it out: a
+/* Puts the device into the devmaps, where the kernel may have taken it out: a
  * device that goes to another network namespace leaves it.  Returns NULL or
  * why that fails. */
 static char *
@@ -180,6 +180,8 @@ target_place(uint32_t index)
     uint32_t ifindex = t->ifindex;
 
     return (bpf_map_update_elem(maps.devmap, &index, &ifindex, BPF_ANY)
+            || bpf_map_update_elem(maps.devmap_frags, &index, &ifindex,
+                                   BPF_ANY)
             ? xasprintf("%s cannot be redirected to: %s", t->name,
                         ovs_strerror(errno))
             : NULL);
@@ -282,16 +284,19 @@ static void
 load_guard(void)
 {
     struct simap_node *node;
-    uint32_t id;
+    uint32_t ids[2];
     int error;
 
-    error = xdp_shared_maps_get_id(maps.devmap, &id);
+    error = xdp_shared_maps_get_id(maps.devmap, &ids[0]);
+    if (!error) {
+        error = xdp_shared_maps_get_id(maps.devmap_frags, &ids[1]);
+    }
     if (error) {
-        guard_lack = xasprintf("the guard cannot know the devmap: %s",
+        guard_lack = xasprintf("the guard cannot know the devmaps: %s",
                                ovs_strerror(error));
         return;
     }
-    xdp_guard_load(maps.targets, id, &guard_lack);
+    xdp_guard_load(maps.targets, ids, &guard_lack);
     SIMAP_FOR_EACH (node, &ports) {
         struct simap_node *index = simap_find(&indexes, node->name);
 
@@ -338,6 +343,7 @@ target_remove(uint32_t index)
     if (words) {
         set_word(&words[index].ready, 0);
         bpf_map_delete_elem(maps.devmap, &index);
+        bpf_map_delete_elem(maps.devmap_frags, &index);
     }
 }
 

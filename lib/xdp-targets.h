@@ -8,7 +8,7 @@
  *
  * One table for the daemon: a name of a port has a stable index, from the
  * first entry that names it on, whether the port is there or not.  Behind the
- * index are a slot of the devmap and a struct table_target, which all programs
+ * index are a slot of the devmaps and a struct table_target, which all programs
  * share.  Frames for a target that is not ready go up.
  *
  * A target is ready if its device is there, up, and takes redirected frames
@@ -33,7 +33,8 @@ struct ds;
  * frees. */
 struct xdp_shared_maps {
     int targets;                    /* ARRAY of struct table_target. */
-    int devmap;                     /* DEVMAP, by target. */
+    int devmap;                     /* DEVMAP, by target: for programs */
+    int devmap_frags;               /* without, and for those with frags. */
     int cache4, cache6;             /* PERCPU_ARRAY of cache4_page, ... */
     int learned;                    /* PERCPU_ARRAY of one learn_page. */
 };

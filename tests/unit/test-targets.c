@@ -101,7 +101,8 @@ target_watch_wait(void)
 }
 
 int
-xdp_guard_load(int fd OVS_UNUSED, uint32_t id OVS_UNUSED, char **errp)
+xdp_guard_load(int fd OVS_UNUSED, const uint32_t ids[2] OVS_UNUSED,
+               char **errp)
 {
     *errp = NULL;
     return 0;
