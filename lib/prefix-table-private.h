@@ -39,7 +39,9 @@ struct prefix_table {
                                          * for, or NULL. */
     bool pin_loaded;                    /* Has the state file been read? */
 
-    struct xdp_table_fds fds;           /* The program's, or all -1. */
+    struct xdp_table_fds fds;           /* Of the program's maps, our own, or
+                                         * all -1. */
+    uint32_t live_id;                   /* The kernel's, of 'fds.live'; 0. */
     struct table_live *live;            /* Its memory, or NULL. */
     unsigned int share;                 /* Percent. */
 

@@ -4,6 +4,7 @@
 #include "prefix-table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -13,6 +14,7 @@
 #include "prefix-table-private.h"
 #include "timeval.h"
 #include "util.h"
+#include "xdp-shared-maps.h"
 #include "xdp-targets.h"
 
 VLOG_DEFINE_THIS_MODULE(prefix_table);
@@ -471,8 +473,14 @@ void
 prefix_table_set_maps(struct prefix_table *table, int tables_fd,
                       int hits_fd, int live_fd)
 {
-    if (table->fds.tables == tables_fd && table->fds.hits == hits_fd
-        && table->fds.live == live_fd) {
+    uint32_t id = 0;
+
+    if (live_fd >= 0 && xdp_shared_maps_get_id(live_fd, &id)) {
+        VLOG_WARN("%s: the kernel does not tell of the program's memory: no "
+                  "fast path", table->name);
+        live_fd = -1;
+    }
+    if (table->live_id == id) {
         return;
     }
     prefix_force_detach(table);
@@ -480,10 +488,14 @@ prefix_table_set_maps(struct prefix_table *table, int tables_fd,
         munmap(table->live, sizeof *table->live);
         table->live = NULL;
     }
-    table->fds = (struct xdp_table_fds) {
-        .tables = tables_fd, .hits = hits_fd, .live = live_fd,
-    };
+    xdp_table_maps_close(&table->fds);
+    table->live_id = id;
     if (live_fd >= 0) {
+        table->fds = (struct xdp_table_fds) {
+            .tables = fcntl(tables_fd, F_DUPFD_CLOEXEC, 0),
+            .hits = fcntl(hits_fd, F_DUPFD_CLOEXEC, 0),
+            .live = fcntl(live_fd, F_DUPFD_CLOEXEC, 0),
+        };
         table->live = mmap(NULL, sizeof *table->live, PROT_READ | PROT_WRITE,
                            MAP_SHARED, live_fd, 0);
         if (table->live == MAP_FAILED) {

@@ -51,7 +51,8 @@ char *prefix_table_configure(struct prefix_table *, const char *prefixes,
                              const char *file);
 
 /* What fills the program's memory: the two slots' maps, and 'live'.  -1 while
- * no program is attached. */
+ * no program is attached.  They may be closed by the time of the next call,
+ * and other files have their numbers. */
 void prefix_table_set_maps(struct prefix_table *, int tables_fd,
                            int hits_fd, int live_fd);
 void prefix_table_set_share(struct prefix_table *, unsigned int percent);
