@@ -215,7 +215,9 @@ redirect(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt,
     if (reason == PARSED_IP && e) {
         reason = check_rewrite(pkt, e);
     }
-    if (reason == PARSED_IP && learn_is_due(pkt, l)) {
+    /* Not one that no socket takes: it would be lost. */
+    if (reason == PARSED_IP && !(frags_on && pkt->len > max_frame)
+        && learn_is_due(pkt, l)) {
         reason = XDP_C_UP_LEARN;
     }
     if (reason == PARSED_IP
