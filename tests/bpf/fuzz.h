@@ -47,7 +47,8 @@ enum fuzz_rule {
     N_FUZZ_RULES
 };
 
-/* A program, its table, which need not be in force, and what its entries have counted. */
+/* A program, its table, which need not be in force, and what its entries have
+ * counted. */
 struct fuzz_state {
     unsigned int settings;
     bool tag_put_back;

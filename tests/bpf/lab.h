@@ -72,7 +72,9 @@ void lab_run(struct table_program *, const struct table_source *,
              const void *frame, size_t len, struct table_outcome *);
 
 /* What kind of counter. */
-enum counter_kind { COUNTER_VERDICT, COUNTER_UP, COUNTER_HINTS, COUNTER_OTHER };
+enum counter_kind {
+    COUNTER_VERDICT, COUNTER_UP, COUNTER_HINTS, COUNTER_OTHER
+};
 enum counter_kind counter_kind(enum xdp_counter);
 const char *counter_name(enum xdp_counter);
 

@@ -339,15 +339,16 @@ table_run_frame(struct table_program *tp,
                 .ctx_out = &ctx_out,
                 .ctx_size_out = sizeof ctx_out);
     struct xdp_counters before = tp->counters;
+    int fd = tp->fd;
 
     memset(in, 0xee, s->meta + fill);
     memcpy(in + s->meta + fill, frame, len);
     outcome->error = 0;
     if (fill) {
         tp->front->bss->filler = fill;
+        fd = bpf_program__fd(tp->front->progs.shorten_first);
     }
-    if (bpf_prog_test_run_opts(fill ? bpf_program__fd(tp->front->progs.shorten_first)
-                                    : tp->fd, &opts)) {
+    if (bpf_prog_test_run_opts(fd, &opts)) {
         outcome->error = errno;
         return;
     }
