@@ -426,7 +426,7 @@ measure_swap() {
     record "saturated rate, no swap" Mpps "$without"
     record "saturated rate, a swap a second" Mpps "$with"
     record "swaps" "" "$(wc -l <"$dir/swaps")"
-    record "time of a swap" ms "$(sort -n "$dir/swaps" | sed -n '$p')"
+    record "longest time of a swap" ms "$(sort -n "$dir/swaps" | sed -n '$p')"
     gap=$(longest_gap 0 sleep 0.3) && record "longest gap, no swap" ms "$gap"
     gap=$(longest_gap 0 swap 0) && record "longest gap, a swap" ms "$gap"
 }
