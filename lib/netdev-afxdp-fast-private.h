@@ -6,6 +6,7 @@
 /* What the parts of the netdev class share:
  *     netdev-afxdp-fast.c         options, reconfiguration, packets
  *     netdev-afxdp-fast-status.c  status and statistics
+ *     netdev-afxdp-fast-table.c   the prefix table and the program
  *     netdev-afxdp-fast-show.c    commands of the control socket: of ports,
  *     netdev-afxdp-fast-appctl.c  and others */
 
@@ -39,6 +40,7 @@ struct netdev_afxdp_fast {
     struct ovs_mutex mutex;
     struct xdp_port *port;              /* NULL before the first options. */
     struct prefix_table *prefixes;      /* Never NULL; main thread only. */
+    long long int next_look;            /* At the program, in ms. */
     struct port_config requested;       /* Last options that parsed. */
     bool config_pending;                /* 'requested' waits for its turn. */
     char *config_error;                 /* Of the last options, or NULL. */
@@ -57,6 +59,11 @@ int netdev_afxdp_fast_get_stats(const struct netdev *, struct netdev_stats *);
 int netdev_afxdp_fast_get_custom_stats(const struct netdev *,
                                        struct netdev_custom_stats *);
 void netdev_afxdp_fast_appctl_init(void);
+
+void netdev_afxdp_fast_connect_table(struct netdev_afxdp_fast *);
+char *netdev_afxdp_fast_change_program(struct netdev_afxdp_fast *,
+                                       const struct port_config *);
+void netdev_afxdp_fast_run_tables(void);
 appctl_command_func netdev_afxdp_fast_show;
 appctl_command_func netdev_afxdp_fast_stats;
 

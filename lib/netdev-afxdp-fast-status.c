@@ -122,8 +122,8 @@ add_program(const struct xdp_port *port, struct smap *status)
         }
         smap_add(status, "xdp-program-variant",
                  xdp_program_variant(port->program));
-        smap_add(status, "xdp-hints", (xdp_program_settings(port->program)->hints
-                                        ? "on" : "off"));
+        smap_add(status, "xdp-hints",
+                 xdp_program_settings(port->program)->hints ? "on" : "off");
     }
 }
 

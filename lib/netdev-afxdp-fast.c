@@ -15,19 +15,14 @@
 #include "openvswitch/poll-loop.h"
 #include "openvswitch/vlog.h"
 #include "packets.h"
-#include "prefix-check.h"
-#include "prefix-job.h"
 #include "prefix-table.h"
 #include "smap.h"
 #include "timeval.h"
 #include "util.h"
 #include "xdp-port.h"
-#include "xdp-program.h"
 #include "xdp-targets.h"
 
 VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast);
-
-static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(5, 20);
 
 struct afxdp_fast_rxq {
     struct netdev_rxq up;
@@ -138,18 +133,6 @@ set_config_error(struct netdev_afxdp_fast *dev, char *error)
     free(error);
 }
 
-/* Lets the prefix table know the memory of the program that runs now. */
-static void
-connect_table(struct netdev_afxdp_fast *dev)
-{
-    const struct xdp_table_fds none = XDP_TABLE_FDS_NONE;
-    const struct xdp_table_fds *fds;
-
-    fds = (dev->port && dev->port->program && dev->port->table
-           ? xdp_program_table_fds(dev->port->program) : &none);
-    prefix_table_set_maps(dev->prefixes, fds->tables, fds->hits, fds->live);
-}
-
 /* Brings the new port 'dev' up.  That is done here and not in reconfigure()
  * because OVS makes "Invalid argument" of the latter's errors and puts the
  * text of this one's into the Interface table. */
@@ -173,33 +156,12 @@ open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
     dev->port = port;
     dev->requested = *config;
     ovs_mutex_unlock(&dev->mutex);
-    connect_table(dev);
+    netdev_afxdp_fast_connect_table(dev);
     xdp_target_port_up(name, port->ifindex);
     VLOG_INFO("%s: %s mode, %"PRIu32" queue%s", name,
               xdp_mode_to_string(port->mode), port->n_queues,
               port->n_queues == 1 ? "" : "s");
     return 0;
-}
-
-/* Brings the program to 'config', and to whether there is a prefix table.
- * Returns NULL or what is wrong, which the caller frees. */
-static char *
-change_program(struct netdev_afxdp_fast *dev, const struct port_config *config)
-{
-    bool table = prefix_table_is_wanted(dev->prefixes);
-    const struct xdp_port *port = dev->port;
-    char *error = NULL;
-
-    if (config->hints != port->config.hints
-        || config->malformed_drop != port->config.malformed_drop
-        || table != port->table) {
-        ovs_mutex_lock(&dev->mutex);
-        xdp_port_set_program(dev->port, config, table, &error);
-        ovs_mutex_unlock(&dev->mutex);
-        connect_table(dev);
-        netdev_change_seq_changed(&dev->lin.up);
-    }
-    return error;
 }
 
 /* Brings the live port 'dev' to 'config', at once or by a reconfiguration,
@@ -211,7 +173,7 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     struct netdev *netdev = &dev->lin.up;
     char *error;
 
-    error = change_program(dev, config);
+    error = netdev_afxdp_fast_change_program(dev, config);
     dev->requested.hints = config->hints;
     dev->requested.malformed_drop = config->malformed_drop;
     dev->requested.fast_path_share = config->fast_path_share;
@@ -318,7 +280,7 @@ afxdp_fast_reconfigure(struct netdev *netdev)
         dev->port = NULL;
     }
     ovs_mutex_unlock(&dev->mutex);
-    connect_table(dev);
+    netdev_afxdp_fast_connect_table(dev);
 
     if (error) {
         set_config_error(dev, error);
@@ -375,42 +337,6 @@ look_after_busy_poll(void)
     busy_poll_next = time_msec() + BUSY_POLL_INTERVAL_MS;
 }
 
-/* Prefix tables: what goes on by itself. */
-
-/* Brings the program of 'dev' to what its table has become. */
-static void
-run_table(struct netdev_afxdp_fast *dev)
-{
-    bool changed = prefix_table_run(dev->prefixes);
-
-    if (dev->port
-        && prefix_table_is_wanted(dev->prefixes) != dev->port->table) {
-        char *error = change_program(dev, &dev->port->config);
-
-        if (error) {
-            VLOG_WARN_RL(&rl, "%s", error);
-            free(error);
-        }
-    }
-    prefix_table_wait(dev->prefixes);
-    if (changed) {
-        netdev_change_seq_changed(&dev->lin.up);
-    }
-}
-
-static void
-run_tables(void)
-{
-    struct netdev_afxdp_fast *dev = NULL;
-
-    xdp_targets_run();
-    while ((dev = netdev_afxdp_fast_next(dev)) != NULL) {
-        run_table(dev);
-    }
-    prefix_jobs_reap();
-    xdp_targets_wait();
-}
-
 /* Once in each round of the main loop, before it sleeps.  This would be work
  * for run(), but that is what OVS tells netdev-linux's classes by
  * (is_netdev_linux_class()), and so has to stay theirs. */
@@ -418,11 +344,7 @@ static void
 afxdp_fast_wait(const struct netdev_class *class)
 {
     netdev_linux_class.wait(class);
-    run_tables();
-    if (prefix_check_run()) {
-        poll_immediate_wake();
-    }
-    prefix_check_wait();
+    netdev_afxdp_fast_run_tables();
     if (napi_holds_are_waiting() || busy_poll_is_in_use()) {
         if (time_msec() >= busy_poll_next) {
             look_after_busy_poll();

@@ -485,6 +485,16 @@ xdp_port_set_program(struct xdp_port *port, const struct port_config *config,
     return error;
 }
 
+/* Returns true if the program is the one for what is configured and for what
+ * the device's features are now.  Main thread. */
+bool
+xdp_port_program_fits(const struct xdp_port *port)
+{
+    struct xdp_settings settings = wanted_settings(port);
+
+    return settings_equal(xdp_program_settings(port->program), &settings);
+}
+
 /* Returns true if the program may not see VLAN tags of frames.  Main
  * thread. */
 bool

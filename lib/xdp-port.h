@@ -40,6 +40,7 @@ bool xdp_port_check(const struct xdp_port *, const struct port_config *,
                     char **errp);
 int xdp_port_set_program(struct xdp_port *, const struct port_config *,
                          bool table, char **errp);
+bool xdp_port_program_fits(const struct xdp_port *);
 bool xdp_port_hides_tags(const struct xdp_port *);
 void xdp_port_set_busy_poll(struct xdp_port *, bool busy_poll);
 bool xdp_port_update_busy_poll(struct xdp_port *);

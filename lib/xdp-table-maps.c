@@ -34,8 +34,8 @@ reuse(struct bpf_map *map, int fd)
 
 /* Gives 'skel', which is not loaded yet, the maps of the table: those that all
  * ports share, those for a program with 'frags' or without, and the port's
- * 'own' of an earlier load; or none without a 'table'.  Returns 0, or a positive errno and maybe why in '*errp', which the
- * caller frees. */
+ * 'own' of an earlier load; or none without a 'table'.  Returns 0, or a
+ * positive errno and maybe why in '*errp', which the caller frees. */
 int
 xdp_table_maps_prepare(struct afxdp_fast *skel, bool table, bool frags,
                        const struct xdp_table_fds *own, char **errp)

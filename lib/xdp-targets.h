@@ -8,8 +8,8 @@
  *
  * One table for the daemon: a name of a port has a stable index, from the
  * first entry that names it on, whether the port is there or not.  Behind the
- * index are a slot of the devmaps and a struct table_target, which all programs
- * share.  Frames for a target that is not ready go up.
+ * index are a slot of the devmaps and a struct table_target, which all
+ * programs share.  Frames for a target that is not ready go up.
  *
  * A target is ready if its device is there, up, and takes redirected frames
  * (xdp-features NETDEV_XDP_ACT_NDO_XMIT, where the kernel tells).  The guard,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* For the tests of targets: frames that a program like that of a port redirects
- * from 'in0' to the target 'out0', and the books that all parties keep. */
+/* For the tests of targets: frames that a program like that of a port
+ * redirects from 'in0' to the target 'out0', and the books that all parties
+ * keep. */
 
 #ifndef TRAFFIC_H
 #define TRAFFIC_H 1

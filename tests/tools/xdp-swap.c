@@ -51,7 +51,7 @@ find_link(uint32_t prog_id)
     die("program %u is not attached by a link", prog_id);
 }
 
-/* Looks at each map of the program 'fd': makes 'xsks' stand for its XSKMAP and
+/* Looks at each map of the program 'fd', or of the one behind it: makes 'xsks' stand for its XSKMAP and
  * stores the first 8 bytes of its constants in '*cookie'. */
 static void
 adopt_maps(int fd, struct bpf_map *xsks, uint64_t *cookie)
@@ -69,13 +69,23 @@ adopt_maps(int fd, struct bpf_map *xsks, uint64_t *cookie)
     for (uint32_t i = 0; i < prog.nr_map_ids; i++) {
         int map_fd = bpf_map_get_fd_by_id(ids[i]);
         struct bpf_map_info map = { 0 };
-        uint32_t key = 0;
+        uint32_t key = 0, next;
 
         size = sizeof map;
         if (map_fd < 0 || bpf_obj_get_info_by_fd(map_fd, &map, &size)) {
             die("map %u: %s", ids[i], strerror(errno));
         }
-        if (map.type == BPF_MAP_TYPE_XSKMAP) {
+        if (map.type == BPF_MAP_TYPE_PROG_ARRAY
+            && !bpf_map_lookup_elem(map_fd, &key, &next)) {
+            /* A front program: the port's is behind it. */
+            int next_fd = bpf_prog_get_fd_by_id(next);
+
+            if (next_fd < 0) {
+                die("program %u: %s", next, strerror(errno));
+            }
+            adopt_maps(next_fd, xsks, cookie);
+            close(next_fd);
+        } else if (map.type == BPF_MAP_TYPE_XSKMAP) {
             bpf_map__set_max_entries(xsks, map.max_entries);
             if (bpf_map__reuse_fd(xsks, map_fd)) {
                 die("the port's sockets: %s", strerror(errno));
