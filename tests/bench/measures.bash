@@ -96,9 +96,10 @@ pmd_ticks() {
         "/proc/$(contender_pids)/task"/*/stat
 }
 
+# has_pmd: those of the fast path sleep.
 has_pmd() {
     case $(kind_of "$contender") in
-    ovs | fastpath | dpdk) true ;;
+    ovs | dpdk) true ;;
     *) false ;;
     esac
 }
