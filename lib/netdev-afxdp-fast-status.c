@@ -157,8 +157,9 @@ add_table(const struct netdev_afxdp_fast *dev, struct smap *status)
         smap_add_format(status, "vlan-warning", "VLAN tags may be beside the "
                         "frames, where the program does not see them: nothing "
                         "%sis redirected; turn that off with \"ethtool -K %s "
-                        "rxvlan off\", or \"ethtool -K DEV txvlan off\" at "
-                        "the far end of a veth",
+                        "rxvlan off rx-vlan-stag-hw-parse off\", or "
+                        "\"ethtool -K DEV txvlan off tx-vlan-stag-hw-insert "
+                        "off\" at the far end of a veth",
                         dev->port->mode == XDP_MODE_GENERIC
                         ? "that goes by a VLAN " : "", name);
     }
