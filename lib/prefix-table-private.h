@@ -5,6 +5,7 @@
 
 /* What the parts of the prefix table share:
  *     prefix-table.c          requests, one after the other
+ *     prefix-table-pin.c      what a roll-back leaves
  *     prefix-force.c          putting a table in force
  *     prefix-table-show.c     what is seen of it */
 
@@ -53,6 +54,11 @@ struct prefix_table {
     uint64_t targets_seq;
     long long int next_look;            /* At bridges, in ms. */
 };
+
+void prefix_table_remove_pin(struct prefix_table *);
+bool prefix_table_take_pin(struct prefix_table *, struct prefix_job *);
+char *prefix_table_check_pin(struct prefix_table *, struct prefix_job *);
+void prefix_table_make_pin(struct prefix_table *, const struct prefix_set *);
 
 char *prefix_force_commit(struct prefix_table *, struct prefix_job *,
                           enum prefix_source);

@@ -38,6 +38,7 @@ struct prefix_request {
     enum request_kind kind;
     struct prefix_entry entry;  /* Of add and del. */
     bool building;              /* Past loading. */
+    char *load_error;           /* Why a pinned version stands in, or NULL. */
     prefix_done_cb *cb;         /* Or NULL. */
     void *aux;
 };
@@ -78,6 +79,7 @@ free_request(struct prefix_request *request)
 {
     if (request) {
         prefix_entry_uninit(&request->entry);
+        free(request->load_error);
         free(request);
     }
 }
@@ -158,68 +160,19 @@ prefix_table_destroy(struct prefix_table *table)
     }
 }
 
-/* Pins. */
-
+/* When the daemon starts, a file that is wrong is no reason to give up the
+ * version that is pinned instead of it, which then is the job's. */
 static void
-remove_pin(struct prefix_table *table)
+fall_back_to_pin(struct prefix_table *table)
 {
-    if (table->pinned_from) {
-        prefix_pin_remove(table->name);
-        free(table->pinned_from);
-        table->pinned_from = NULL;
-    }
-}
+    struct prefix_request *request = table->request;
+    struct prefix_job *job = table->job;
 
-/* Makes the job load what an earlier daemon has pinned, if it stands in for
- * the version that has just been read. */
-static void
-look_for_pin(struct prefix_table *table, struct prefix_job *job)
-{
-    struct prefix_set *pinned;
-
-    if (table->pin_loaded) {
-        return;
-    }
-    table->pin_loaded = true;
-    pinned = prefix_pin_load(table->name, &table->pinned_from);
-    if (pinned && !strcmp(table->pinned_from, job->set->version)) {
-        prefix_set_unref(job->set);
-        job->set = pinned;
-    } else if (pinned) {
-        remove_pin(table);
-        prefix_set_unref(pinned);
-    }
-}
-
-/* Returns NULL if the version that was read may come into force, or why not,
- * which the caller frees. */
-static char *
-check_pin(struct prefix_table *table, struct prefix_job *job)
-{
-    look_for_pin(table, job);
-    if (table->pinned_from && table->force.set
-        && !strcmp(table->pinned_from, job->set->version)) {
-        return xasprintf("version \"%s\" has been rolled back: version \"%s\" "
-                         "is pinned until the version string changes",
-                         table->pinned_from, table->force.set->version);
-    }
-    return NULL;
-}
-
-/* Keeps the version that is being rolled back from. */
-static void
-make_pin(struct prefix_table *table, const struct prefix_set *set)
-{
-    char *error;
-
-    if (!table->pinned_from) {
-        table->pinned_from = xstrdup(table->force.set->version);
-    }
-    table->pin_loaded = true;
-    error = prefix_pin_save(table->name, table->pinned_from, set);
-    if (error) {
-        VLOG_WARN("%s: %s", table->name, error);
-        free(error);
+    if (!table->force.set
+        && (request->kind == REQUEST_OPTION || request->kind == REQUEST_FILE)
+        && prefix_table_take_pin(table, job)) {
+        request->load_error = job->error;
+        job->error = NULL;
     }
 }
 
@@ -258,7 +211,7 @@ record(struct prefix_table *table, enum request_kind kind)
             && !table->history.n) {
             /* Pinned by an earlier daemon. */
         } else {
-            remove_pin(table);
+            prefix_table_remove_pin(table);
         }
         prefix_history_push(&table->history, table->force.set,
                             table->force.source);
@@ -275,7 +228,7 @@ commit(struct prefix_table *table)
     char *error;
 
     if (kind == REQUEST_ROLLBACK) {
-        make_pin(table, table->job->set);
+        prefix_table_make_pin(table, table->job->set);
     }
     error = prefix_force_commit(table, table->job, source);
     if (!error) {
@@ -321,7 +274,7 @@ check_loaded(struct prefix_table *table)
 
     if (kind == REQUEST_OPTION || kind == REQUEST_FILE
         || kind == REQUEST_APPLY) {
-        error = check_pin(table, job);
+        error = prefix_table_check_pin(table, job);
     }
     if (!error && (kind == REQUEST_APPLY || kind == REQUEST_ADD)) {
         error = prefix_table_check_set(table, job->set);
@@ -340,6 +293,9 @@ go_on(struct prefix_table *table)
     struct prefix_request *request = table->request;
     struct prefix_job *job = table->job;
 
+    if (job->error && !request->building) {
+        fall_back_to_pin(table);
+    }
     if (!job->error && !request->building && is_in_force(table)) {
         finish(table, NULL);
         return true;
@@ -355,9 +311,13 @@ go_on(struct prefix_table *table)
         job->error = commit(table);
     }
 
-    char *error = job->error;
+    char *error = job->error ? job->error : request->load_error;
 
-    job->error = NULL;
+    if (job->error) {
+        job->error = NULL;
+    } else {
+        request->load_error = NULL;
+    }
     finish(table, error);
     return true;
 }
@@ -460,7 +420,7 @@ prefix_table_configure(struct prefix_table *table, const char *prefixes,
         add_request(table, REQUEST_FILE, NULL, NULL);
     } else {
         set_error(table, NULL);
-        remove_pin(table);
+        prefix_table_remove_pin(table);
         prefix_force_clear(table);
         table->history.current = table->history.n;
         table->changed = true;
