@@ -170,52 +170,41 @@ walk_trie(void *table, const struct table_header *h, enum table_trie trie,
     return walk_chain(table, h->entries, leaf, key, found);
 }
 
+/* Looks up 'key' in the source and the destination trie of one family.  Sets
+ * all of '*found' but 'active'. */
+static __always_inline bool
+walk_table(const struct key *key, enum table_trie src, enum table_trie dst,
+           struct found *found)
+{
+    __u32 slot = found->active & TABLE_ACTIVE_SLOT, zero = 0;
+    void *table = bpf_map_lookup_elem(&tables, &slot);
+    const struct table_header *h;
+
+    found->entry = TABLE_NO_ENTRY;
+    found->verdict = TABLE_USERSPACE;
+    h = table ? bpf_map_lookup_elem(table, &zero) : NULL;
+    if (!h) {
+        return false;
+    }
+    return (found->active & TABLE_ACTIVE_SRC
+            && walk_trie(table, h, src, key->src, key, found))
+           || walk_trie(table, h, dst, key->dst, key, found);
+}
+
 /* What the cache does not know.  Global functions, which the verifier looks at
- * once, with arguments of which it knows nothing.  Each sets '*found'. */
+ * once, with arguments of which it knows nothing. */
 int
 walk_table4(const struct key *key, struct found *found)
 {
-    __u32 slot, zero = 0;
-    const struct table_header *h;
-    void *table;
-
-    if (!key || !found) {
-        return 0;
-    }
-    slot = found->active & TABLE_ACTIVE_SLOT;
-    found->entry = TABLE_NO_ENTRY;
-    found->verdict = TABLE_USERSPACE;
-    table = bpf_map_lookup_elem(&tables, &slot);
-    h = table ? bpf_map_lookup_elem(table, &zero) : NULL;
-    if (!h) {
-        return 0;
-    }
-    return (found->active & TABLE_ACTIVE_SRC
-            && walk_trie(table, h, TABLE_IPV4_SRC, key->src, key, found))
-           || walk_trie(table, h, TABLE_IPV4_DST, key->dst, key, found);
+    return key && found
+           && walk_table(key, TABLE_IPV4_SRC, TABLE_IPV4_DST, found);
 }
 
 int
 walk_table6(const struct key *key, struct found *found)
 {
-    __u32 slot, zero = 0;
-    const struct table_header *h;
-    void *table;
-
-    if (!key || !found) {
-        return 0;
-    }
-    slot = found->active & TABLE_ACTIVE_SLOT;
-    found->entry = TABLE_NO_ENTRY;
-    found->verdict = TABLE_USERSPACE;
-    table = bpf_map_lookup_elem(&tables, &slot);
-    h = table ? bpf_map_lookup_elem(table, &zero) : NULL;
-    if (!h) {
-        return 0;
-    }
-    return (found->active & TABLE_ACTIVE_SRC
-            && walk_trie(table, h, TABLE_IPV6_SRC, key->src, key, found))
-           || walk_trie(table, h, TABLE_IPV6_DST, key->dst, key, found);
+    return key && found
+           && walk_table(key, TABLE_IPV6_SRC, TABLE_IPV6_DST, found);
 }
 
 /* The cache. */

@@ -50,6 +50,7 @@ struct prefix_table {
     struct prefix_request *request;     /* At work, or NULL. */
     struct prefix_job *job;             /* Its job. */
     char *error;                        /* Of the last that went wrong. */
+    bool rebuild_failed;                /* 'error' is of building anew. */
     bool changed;                       /* Since the last run. */
     uint64_t targets_seq;
     long long int next_look;            /* At bridges, in ms. */

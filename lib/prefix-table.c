@@ -115,10 +115,12 @@ finish(struct prefix_table *table, char *error)
     table->job = NULL;
     table->request = NULL;
     table->changed = true;
-    /* First: the one who asked looks at what is wrong with the table.  What was
-     * wrong with a file still is when the table in force is built anew. */
+    /* First: the one who asked looks at what is wrong with the table.  What
+     * was wrong with a file still is when the table in force is built anew. */
     if (is_configured(request->kind)
-        && (error || request->kind != REQUEST_REBUILD)) {
+        && (error || request->kind != REQUEST_REBUILD
+            || table->rebuild_failed)) {
+        table->rebuild_failed = error && request->kind == REQUEST_REBUILD;
         set_error(table, nullable_xstrdup(error));
     }
     if (request->cb) {
