@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 
 #include "appctl-command.h"
+#include "capabilities.h"
 #include "kernel-features.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/json.h"
@@ -118,7 +119,7 @@ count_numa_nodes(void)
 
 static void
 show_features_json(struct appctl_asker asker, const char *kernel,
-                   const char *lacks)
+                   const char *lacks, const char *process_lacks)
 {
     struct json *object = json_object_create();
 
@@ -132,12 +133,13 @@ show_features_json(struct appctl_asker asker, const char *kernel,
         json_string_create("native-with-zerocopy"),
         json_string_create("native"), json_string_create("generic")));
     json_put_text(object, "kernel_lacks", lacks);
+    json_put_text(object, "process_lacks", process_lacks);
     appctl_reply_json(asker, object);
 }
 
 static void
 show_features_text(struct appctl_asker asker, const char *kernel,
-                   const char *lacks)
+                   const char *lacks, const char *process_lacks)
 {
     struct ds ds = DS_EMPTY_INITIALIZER;
 
@@ -149,6 +151,8 @@ show_features_text(struct appctl_asker asker, const char *kernel,
     ds_put_format(&ds, "max-frame: %d\n", (int) FRAME_MAX_LEN);
     ds_put_cstr(&ds, "xdp-modes: native-with-zerocopy native generic\n");
     ds_put_format(&ds, "kernel-lacks: %s\n", lacks ? lacks : "nothing");
+    ds_put_format(&ds, "process-lacks: %s\n",
+                  process_lacks ? process_lacks : "nothing");
     appctl_reply(asker, ds_cstr(&ds));
     ds_destroy(&ds);
 }
@@ -158,12 +162,16 @@ show_features(struct appctl_asker asker, int argc OVS_UNUSED,
               const char *argv[] OVS_UNUSED)
 {
     struct ds lacks = DS_EMPTY_INITIALIZER;
+    struct ds process_lacks = DS_EMPTY_INITIALIZER;
     struct utsname kernel;
 
     uname(&kernel);
     kernel_features_format_lacks(&lacks, ", ");
     (asker.json ? show_features_json : show_features_text)(
-        asker, kernel.release, lacks.length ? ds_cstr(&lacks) : NULL);
+        asker, kernel.release, lacks.length ? ds_cstr(&lacks) : NULL,
+        capabilities_format_missing(CAPABILITIES_ALL, true, &process_lacks)
+        ? ds_cstr(&process_lacks) : NULL);
+    ds_destroy(&process_lacks);
     ds_destroy(&lacks);
 }
 

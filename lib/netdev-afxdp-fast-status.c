@@ -7,6 +7,7 @@
 
 #include "bitmap.h"
 #include "busy-poll.h"
+#include "capabilities.h"
 #include "kernel-features.h"
 #include "netdev.h"
 #include "netdev-provider.h"
@@ -165,14 +166,19 @@ add_table(const struct netdev_afxdp_fast *dev, struct smap *status)
     }
 }
 
+/* Stores what the kernel lacks, and what this process may not do. */
 static void
-add_kernel_lacks(struct smap *status)
+add_lacks(struct smap *status)
 {
     struct ds lacks = DS_EMPTY_INITIALIZER;
 
     kernel_features_format_lacks(&lacks, ", ");
     if (lacks.length) {
         smap_add(status, "kernel-lacks", ds_cstr(&lacks));
+    }
+    ds_clear(&lacks);
+    if (capabilities_format_missing(CAPABILITIES_ALL, true, &lacks)) {
+        smap_add(status, "process-lacks", ds_cstr(&lacks));
     }
     ds_destroy(&lacks);
 }
@@ -188,7 +194,7 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
 
     error = netdev_linux_class.get_status(netdev, status);
     add_mtu(netdev, status);
-    add_kernel_lacks(status);
+    add_lacks(status);
     ovs_mutex_lock(&dev->mutex);
     port = dev->port;
     if (port) {

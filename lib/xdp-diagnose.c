@@ -7,12 +7,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/if_link.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
@@ -139,45 +138,19 @@ xdp_diagnose_end(void)
     kernel_words = libbpf_words = NULL;
 }
 
-static bool
-have_capability(const struct __user_cap_data_struct caps[2], int cap)
-{
-    return caps[cap / 32].effective & (1u << (cap % 32));
-}
-
 /* Appends to 's' the capabilities that this process would need to load and
  * attach an XDP program and does not have.  Returns false if it has all. */
 static bool
 put_missing_capabilities(struct ds *s)
 {
-    static const struct {
-        int cap;
-        const char *name;
-        bool in_sys_admin;      /* Does CAP_SYS_ADMIN include it? */
-    } needed[] = {
-        { CAP_NET_ADMIN, "CAP_NET_ADMIN", false },
-        { CAP_BPF, "CAP_BPF", true },
-        { CAP_PERFMON, "CAP_PERFMON", true },
-    };
-    struct __user_cap_header_struct hdr = {
-        .version = _LINUX_CAPABILITY_VERSION_3,
-    };
-    struct __user_cap_data_struct caps[2];
-    const char *sep = "; this process lacks ";
-    bool missing = false;
+    struct ds names = DS_EMPTY_INITIALIZER;
+    bool missing = capabilities_format_missing(CAPABILITIES_OF_PROGRAM, false,
+                                               &names);
 
-    if (syscall(SYS_capget, &hdr, caps)) {
-        return false;
+    if (missing) {
+        ds_put_format(s, "; this process lacks %s", ds_cstr(&names));
     }
-    for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-        if (!have_capability(caps, needed[i].cap)
-            && !(needed[i].in_sys_admin
-                 && have_capability(caps, CAP_SYS_ADMIN))) {
-            ds_put_format(s, "%s%s", sep, needed[i].name);
-            sep = ", ";
-            missing = true;
-        }
-    }
+    ds_destroy(&names);
     return missing;
 }
 
