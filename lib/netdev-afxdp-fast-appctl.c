@@ -24,8 +24,11 @@
 
 /* afxdp-fast/memory. */
 
-static void
-get_settled_usage(struct frame_zone *zone, struct frame_usage *usage)
+/* Stores where the frames of 'zone' are in '*usage', all found at once if that
+ * can be had.  Main thread. */
+void
+netdev_afxdp_fast_get_settled_usage(struct frame_zone *zone,
+                                    struct frame_usage *usage)
 {
     for (int i = 0; i < COUNT_TRIES; i++) {
         frame_zone_get_usage(zone, usage);
@@ -41,7 +44,7 @@ show_zone(struct frame_zone *zone, struct ds *ds)
 {
     struct frame_usage u;
 
-    get_settled_usage(zone, &u);
+    netdev_afxdp_fast_get_settled_usage(zone, &u);
     ds_put_format(ds, "zone %"PRIu32":\n", zone->id);
     ds_put_format(ds, "  memory: %"PRIuSIZE" MB of %s on node %d\n",
                   zone->memory.size >> 20,
@@ -65,7 +68,7 @@ zone_to_json(struct frame_zone *zone)
     struct json *json = json_object_create();
     struct frame_usage u;
 
-    get_settled_usage(zone, &u);
+    netdev_afxdp_fast_get_settled_usage(zone, &u);
     json_put_integer(json, "zone", zone->id);
     json_put_integer(json, "bytes", zone->memory.size);
     json_put_text(json, "pages",
@@ -184,6 +187,7 @@ netdev_afxdp_fast_appctl_init(void)
         { "afxdp-fast/stats", "[PORT]", 0, 1, netdev_afxdp_fast_stats },
         { "afxdp-fast/memory", "", 0, 0, show_memory },
         { "afxdp-fast/features", "", 0, 0, show_features },
+        { "afxdp-fast/doctor", "[PORT]", 0, 1, netdev_afxdp_fast_doctor },
     };
 
     appctl_commands_register(commands, ARRAY_SIZE(commands));

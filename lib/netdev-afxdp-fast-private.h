@@ -8,6 +8,7 @@
  *     netdev-afxdp-fast-status.c  status and statistics
  *     netdev-afxdp-fast-table.c   the prefix table and the program
  *     netdev-afxdp-fast-show.c    commands of the control socket: of ports,
+ *     netdev-afxdp-fast-doctor.c  what is wrong with them,
  *     netdev-afxdp-fast-appctl.c  and others */
 
 #include "appctl-command.h"
@@ -45,8 +46,6 @@ struct netdev_afxdp_fast {
     bool config_pending;                /* 'requested' waits for its turn. */
     char *config_error;                 /* Of the last options, or NULL. */
     int requested_n_txq;
-
-    /* Main thread only. */
 };
 
 struct netdev_afxdp_fast *netdev_afxdp_fast_cast(const struct netdev *);
@@ -66,5 +65,9 @@ char *netdev_afxdp_fast_change_program(struct netdev_afxdp_fast *,
 void netdev_afxdp_fast_run_tables(void);
 appctl_command_func netdev_afxdp_fast_show;
 appctl_command_func netdev_afxdp_fast_stats;
+appctl_command_func netdev_afxdp_fast_doctor;
+void netdev_afxdp_fast_note_refusal(const char *name, const char *error);
+void netdev_afxdp_fast_get_settled_usage(struct frame_zone *,
+                                         struct frame_usage *);
 
 #endif /* netdev-afxdp-fast-private.h */

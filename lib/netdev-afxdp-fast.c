@@ -77,6 +77,8 @@ afxdp_fast_construct(struct netdev *netdev)
 
     error = netdev_linux_class.construct(netdev);
     if (error) {
+        netdev_afxdp_fast_note_refusal(netdev_get_name(netdev),
+                                       ovs_strerror(error));
         return error;
     }
     /* netdev-linux promises what its own send does; ours takes frames as they
@@ -196,12 +198,8 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     return error;
 }
 
-/* OVS deletes a port whose set_config() fails.  So it does only while the
- * port is being made; afterwards a wrong option changes nothing, returns 0
- * and stands in status:config-error. */
 static int
-afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
-                      char **errp)
+configure(struct netdev *netdev, const struct smap *options, char **errp)
 {
     struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
     struct port_config config;
@@ -242,6 +240,20 @@ afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
     set_config_error(dev, (error ? error
                            : port_config_unknown_options(options)));
     return 0;
+}
+
+/* OVS deletes a port whose set_config() fails.  So it does only while the
+ * port is being made; afterwards a wrong option changes nothing, returns 0
+ * and stands in status:config-error. */
+static int
+afxdp_fast_set_config(struct netdev *netdev, const struct smap *options,
+                      char **errp)
+{
+    int error = configure(netdev, options, errp);
+
+    netdev_afxdp_fast_note_refusal(netdev_get_name(netdev),
+                                   error ? *errp : NULL);
+    return error;
 }
 
 static int

@@ -43,10 +43,10 @@ _ovs_afxdp_fast() {
     *)
         case "${#words[@]} ${words[*]}" in
         '0 ')
-            choices='prefix show stats' ;;
+            choices='prefix show stats doctor' ;;
         '1 prefix')
             choices='check apply add del show lookup rollback history' ;;
-        '1 show' | '1 stats' | '2 prefix '*)
+        '1 show' | '1 stats' | '1 doctor' | '2 prefix '*)
             choices=$(_ovs_afxdp_fast_ports) ;;
         '3 prefix check '*)
             compopt -o filenames 2> /dev/null

@@ -58,6 +58,7 @@ static const struct command commands[] = {
     { "prefix history", "PORT", 1, 1, "the last ten versions" },
     { "show", "[PORT]", 0, 1, "status, queues and counters" },
     { "stats", "[PORT]", 0, 1, "counters, and the targets of redirects" },
+    { "doctor", "[PORT]", 0, 1, "what is wrong, and what mends it" },
 };
 
 /* The command line. */
