@@ -3,13 +3,20 @@
 #include <config.h>
 #include "prefix-table-private.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "openvswitch/vlog.h"
 #include "ovs-atomic.h"
 #include "prefix-generation.h"
 #include "prefix-job.h"
 #include "util.h"
+#include "xdp-shared-maps.h"
+
+VLOG_DEFINE_THIS_MODULE(prefix_force);
 
 /* Counters. */
 
@@ -201,5 +208,59 @@ prefix_force_detach(struct prefix_table *table)
         force->base = base;
         prefix_generation_destroy(force->gen);
         force->gen = NULL;
+    }
+}
+
+/* The program's memory. */
+
+void
+prefix_table_set_maps(struct prefix_table *table, int tables_fd,
+                      int hits_fd, int live_fd)
+{
+    uint32_t id = 0;
+
+    if (live_fd >= 0 && xdp_shared_maps_get_id(live_fd, &id)) {
+        VLOG_WARN("%s: the kernel does not tell of the program's memory: no "
+                  "fast path", table->name);
+        live_fd = -1;
+    }
+    if (table->live_id == id) {
+        return;
+    }
+    prefix_force_detach(table);
+    if (table->live) {
+        munmap(table->live, sizeof *table->live);
+        table->live = NULL;
+    }
+    xdp_table_maps_close(&table->fds);
+    table->live_id = id;
+    if (live_fd >= 0) {
+        table->fds = (struct xdp_table_fds) {
+            .tables = fcntl(tables_fd, F_DUPFD_CLOEXEC, 0),
+            .hits = fcntl(hits_fd, F_DUPFD_CLOEXEC, 0),
+            .live = fcntl(live_fd, F_DUPFD_CLOEXEC, 0),
+        };
+        table->live = mmap(NULL, sizeof *table->live, PROT_READ | PROT_WRITE,
+                           MAP_SHARED, live_fd, 0);
+        if (table->live == MAP_FAILED) {
+            VLOG_WARN("%s: the program's memory cannot be mapped (%s): no "
+                      "fast path", table->name, ovs_strerror(errno));
+            table->live = NULL;
+        }
+    }
+    prefix_force_write_share(table);
+    prefix_force_write_now(table);
+    if (table->live && table->force.set) {
+        prefix_table_rebuild(table);
+    }
+}
+
+void
+prefix_table_set_share(struct prefix_table *table, unsigned int percent)
+{
+    if (table->share != percent) {
+        table->share = percent;
+        prefix_force_write_share(table);
+        table->changed = true;
     }
 }

@@ -11,6 +11,19 @@
 
 VLOG_DEFINE_THIS_MODULE(prefix_table_pin);
 
+/* Lets go of a pin that was read but whose table has not come into force,
+ * whatever has kept it from that: it is to be read again, or the version that
+ * was rolled back would be next. */
+void
+prefix_table_forget_pin(struct prefix_table *table)
+{
+    if (!table->force.set) {
+        free(table->pinned_from);
+        table->pinned_from = NULL;
+        table->pin_loaded = false;
+    }
+}
+
 /* Ends the pin, if there is one. */
 void
 prefix_table_remove_pin(struct prefix_table *table)

@@ -56,6 +56,9 @@ struct prefix_table {
     long long int next_look;            /* At bridges, in ms. */
 };
 
+void prefix_table_rebuild(struct prefix_table *);
+
+void prefix_table_forget_pin(struct prefix_table *);
 void prefix_table_remove_pin(struct prefix_table *);
 bool prefix_table_take_pin(struct prefix_table *, struct prefix_job *);
 char *prefix_table_check_pin(struct prefix_table *, struct prefix_job *);

@@ -3,10 +3,7 @@
 #include <config.h>
 #include "prefix-table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "openvswitch/poll-loop.h"
 #include "openvswitch/vlog.h"
@@ -14,7 +11,6 @@
 #include "prefix-table-private.h"
 #include "timeval.h"
 #include "util.h"
-#include "xdp-shared-maps.h"
 #include "xdp-targets.h"
 
 VLOG_DEFINE_THIS_MODULE(prefix_table);
@@ -105,6 +101,17 @@ is_configured(enum request_kind kind)
            || kind == REQUEST_APPLY || kind == REQUEST_REBUILD;
 }
 
+/* Tells whoever has asked, and frees 'request'. */
+static void
+answer(struct prefix_table *table, struct prefix_request *request,
+       const char *error)
+{
+    if (request->cb) {
+        request->cb(table, error, request->aux);
+    }
+    free_request(request);
+}
+
 /* Ends the request at work.  Takes ownership of 'error'. */
 static void
 finish(struct prefix_table *table, char *error)
@@ -115,6 +122,7 @@ finish(struct prefix_table *table, char *error)
     table->job = NULL;
     table->request = NULL;
     table->changed = true;
+    prefix_table_forget_pin(table);
     /* First: the one who asked looks at what is wrong with the table.  What
      * was wrong with a file still is when the table in force is built anew. */
     if (is_configured(request->kind)
@@ -123,27 +131,26 @@ finish(struct prefix_table *table, char *error)
         table->rebuild_failed = error && request->kind == REQUEST_REBUILD;
         set_error(table, nullable_xstrdup(error));
     }
-    if (request->cb) {
-        request->cb(table, error, request->aux);
-    }
+    answer(table, request, error);
     free(error);
-    free_request(request);
 }
 
+/* Gives up all requests, also the one at work: whoever has asked is told
+ * 'why'. */
 static void
-end_all_requests(struct prefix_table *table)
+drop_all_requests(struct prefix_table *table, const char *why)
 {
-    static const char gone[] = "the port was deleted meanwhile";
-    struct prefix_request *request;
+    struct prefix_request *request = table->request;
 
-    LIST_FOR_EACH_POP (request, node, &table->requests) {
-        if (request->cb) {
-            request->cb(table, gone, request->aux);
-        }
-        free_request(request);
+    prefix_job_destroy(table->job);
+    table->job = NULL;
+    table->request = NULL;
+    prefix_table_forget_pin(table);
+    if (request) {
+        answer(table, request, why);
     }
-    if (table->request) {
-        finish(table, xstrdup(gone));
+    LIST_FOR_EACH_POP (request, node, &table->requests) {
+        answer(table, request, why);
     }
 }
 
@@ -151,7 +158,7 @@ void
 prefix_table_destroy(struct prefix_table *table)
 {
     if (table) {
-        end_all_requests(table);
+        drop_all_requests(table, "the port was deleted meanwhile");
         prefix_table_set_maps(table, -1, -1, -1);
         prefix_force_clear(table);
         prefix_history_uninit(&table->history);
@@ -423,7 +430,11 @@ prefix_table_configure(struct prefix_table *table, const char *prefixes,
     } else if (file) {
         add_request(table, REQUEST_FILE, NULL, NULL);
     } else {
+        /* What is on its way would come into force after all. */
+        drop_all_requests(table, "the option of the table was removed "
+                          "meanwhile");
         set_error(table, NULL);
+        table->rebuild_failed = false;
         prefix_table_remove_pin(table);
         prefix_force_clear(table);
         table->history.current = table->history.n;
@@ -433,57 +444,13 @@ prefix_table_configure(struct prefix_table *table, const char *prefixes,
     return NULL;
 }
 
+/* Builds the table in force anew, soon: the program or a target has become
+ * another one. */
 void
-prefix_table_set_maps(struct prefix_table *table, int tables_fd,
-                      int hits_fd, int live_fd)
+prefix_table_rebuild(struct prefix_table *table)
 {
-    uint32_t id = 0;
-
-    if (live_fd >= 0 && xdp_shared_maps_get_id(live_fd, &id)) {
-        VLOG_WARN("%s: the kernel does not tell of the program's memory: no "
-                  "fast path", table->name);
-        live_fd = -1;
-    }
-    if (table->live_id == id) {
-        return;
-    }
-    prefix_force_detach(table);
-    if (table->live) {
-        munmap(table->live, sizeof *table->live);
-        table->live = NULL;
-    }
-    xdp_table_maps_close(&table->fds);
-    table->live_id = id;
-    if (live_fd >= 0) {
-        table->fds = (struct xdp_table_fds) {
-            .tables = fcntl(tables_fd, F_DUPFD_CLOEXEC, 0),
-            .hits = fcntl(hits_fd, F_DUPFD_CLOEXEC, 0),
-            .live = fcntl(live_fd, F_DUPFD_CLOEXEC, 0),
-        };
-        table->live = mmap(NULL, sizeof *table->live, PROT_READ | PROT_WRITE,
-                           MAP_SHARED, live_fd, 0);
-        if (table->live == MAP_FAILED) {
-            VLOG_WARN("%s: the program's memory cannot be mapped (%s): no "
-                      "fast path", table->name, ovs_strerror(errno));
-            table->live = NULL;
-        }
-    }
-    prefix_force_write_share(table);
-    prefix_force_write_now(table);
-    if (table->live && table->force.set) {
-        add_request(table, REQUEST_REBUILD, NULL, NULL);
-        advance(table);
-    }
-}
-
-void
-prefix_table_set_share(struct prefix_table *table, unsigned int percent)
-{
-    if (table->share != percent) {
-        table->share = percent;
-        prefix_force_write_share(table);
-        table->changed = true;
-    }
+    add_request(table, REQUEST_REBUILD, NULL, NULL);
+    advance(table);
 }
 
 bool
