@@ -73,6 +73,18 @@ change_done(struct prefix_table *table, const char *error, void *change_)
     free(change);
 }
 
+/* A prefix_done_cb of a roll-back, which may have left no pin. */
+static void
+rollback_done(struct prefix_table *table, const char *error, void *change_)
+{
+    struct change *change = change_;
+
+    if (!error) {
+        change->notice = nullable_xstrdup(prefix_table_pin_error(table));
+    }
+    change_done(table, error, change);
+}
+
 static void
 prefix_apply(struct appctl_asker asker, int argc OVS_UNUSED,
              const char *argv[])
@@ -92,7 +104,7 @@ prefix_rollback(struct appctl_asker asker, int argc OVS_UNUSED,
     struct netdev_afxdp_fast *dev = appctl_find_port(asker, argv[1]);
 
     if (dev) {
-        prefix_table_rollback(dev->prefixes, change_done,
+        prefix_table_rollback(dev->prefixes, rollback_done,
                               change_create(asker, argv[1]));
     }
 }

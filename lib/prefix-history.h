@@ -32,9 +32,13 @@ const struct prefix_history_item *prefix_history_before(
 /* The pin of a port, in a file of the state folder, so that it survives a
  * restart: the version string that was rolled back from, and the table that is
  * in force instead. */
-char *prefix_pin_save(const char *port, const char *from,
-                      const struct prefix_set *);
-struct prefix_set *prefix_pin_load(const char *port, char **fromp);
+char *prefix_pin_write(const char *port, const char *from,
+                       const struct prefix_set *);
+char *prefix_pin_commit(const char *port);
+void prefix_pin_discard(const char *port);
+char *prefix_pin_table_path(const char *port);
+struct prefix_set *prefix_pin_load(const char *port, const char *version,
+                                   char **fromp);
 void prefix_pin_remove(const char *port);
 
 #endif /* prefix-history.h */

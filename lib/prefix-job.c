@@ -8,6 +8,7 @@
 #include "ovs-rcu.h"
 #include "ovs-thread.h"
 #include "prefix-generation.h"
+#include "prefix-history.h"
 #include "prefix-set.h"
 #include "prefix-trie.h"
 #include "seq.h"
@@ -64,6 +65,13 @@ destroy(struct prefix_job *job)
     free(job->file);
     prefix_set_unref(job->set);
     prefix_targets_uninit(&job->targets);
+    if (job->write_pin && job->pin_from) {
+        prefix_pin_discard(job->port);
+    }
+    free(job->port);
+    free(job->pin_from);
+    prefix_set_unref(job->pinned);
+    free(job->pin_error);
     prefix_generation_destroy(job->gen);
     free(job->error);
     free(job);
@@ -104,10 +112,15 @@ load(struct prefix_job *job)
     job->error = (job->file
                   ? prefix_set_from_file(job->file, &job->set)
                   : prefix_set_from_option(job->option, &job->set));
+    if (job->port) {
+        job->pinned = prefix_pin_load(job->port, (job->error ? NULL
+                                                  : job->set->version),
+                                      &job->pin_from);
+    }
 }
 
 static void
-build(struct prefix_job *job)
+build_table(struct prefix_job *job)
 {
     struct prefix_blob blob;
 
@@ -117,6 +130,17 @@ build(struct prefix_job *job)
         job->active_flags = blob.active_flags;
         prefix_generation_create(&blob, job->set->n, &job->gen, &job->error);
         prefix_blob_uninit(&blob);
+    }
+}
+
+static void
+build(struct prefix_job *job)
+{
+    if (job->has_program) {
+        build_table(job);
+    }
+    if (!job->error && job->write_pin) {
+        job->pin_error = prefix_pin_write(job->port, job->pin_from, job->set);
     }
 }
 
@@ -175,16 +199,26 @@ is_small_file(const char *path)
 bool
 prefix_job_load(struct prefix_job *job)
 {
-    return run(job, load, (!job->file ? strlen(job->option) <= SMALL_FILE
-                           : is_small_file(job->file)));
+    bool small = (!job->file ? strlen(job->option) <= SMALL_FILE
+                  : is_small_file(job->file));
+
+    if (job->port) {
+        char *path = prefix_pin_table_path(job->port);
+
+        small = small && is_small_file(path);
+        free(path);
+    }
+    return run(job, load, small);
 }
 
-/* Builds 'set' in the kernel, with 'targets', likewise.  Then there is 'gen'
- * or 'error'. */
+/* Builds 'set' in the kernel, with 'targets', if 'has_program', and writes the
+ * pin if that is wanted, which waits for the disk, likewise.  Then there is
+ * 'gen' or 'error'. */
 bool
 prefix_job_build(struct prefix_job *job)
 {
-    return run(job, build, job->set->n <= SMALL_SET);
+    return run(job, build, ((!job->has_program || job->set->n <= SMALL_SET)
+                            && !job->write_pin));
 }
 
 bool

@@ -28,6 +28,15 @@ struct prefix_job {
     char *file;
     struct prefix_set *set;     /* Or what was loaded. */
 
+    /* The pin of a roll-back, if 'port' is not NULL: loading looks for what
+     * an earlier daemon has left; building, if 'write_pin', writes one. */
+    char *port;
+    bool write_pin;
+    char *pin_from;             /* See prefix_pin_load(), prefix_pin_write(). */
+    struct prefix_set *pinned;  /* Found. */
+    char *pin_error;            /* Why it was not written, or NULL. */
+
+    bool has_program;           /* Is there one to build the table for? */
     struct prefix_targets targets;      /* Of 'set', before it is built. */
 
     /* What came out. */

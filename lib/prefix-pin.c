@@ -14,7 +14,11 @@
 #include "openvswitch/json.h"
 #include "openvswitch/shash.h"
 #include "openvswitch/vlog.h"
+#include "text-file.h"
 #include "util.h"
+
+/* More than the longest version string takes in a PORT.pin. */
+#define MAX_PIN 65536
 
 VLOG_DEFINE_THIS_MODULE(prefix_pin);
 
@@ -27,13 +31,18 @@ state_path(const char *port, const char *suffix)
     return xasprintf("%s/afxdp-fast/%s%s", ovs_dbdir(), port, suffix);
 }
 
-/* Writes 'text' to 'path', all of it or not at all.  Returns 0 or a positive
- * errno. */
+/* What is written gets its name only when the table is in force. */
+static const char *const suffixes[][2] = {
+    /* The pin last: it is what counts. */
+    { ".pinned.json.new", ".pinned.json" },
+    { ".pin.new", ".pin" },
+};
+
+/* Writes 'text' to 'path', and to the disk.  Returns 0 or a positive errno. */
 static int
 write_file(const char *path, const char *text)
 {
-    char *tmp = xasprintf("%s.new", path);
-    FILE *stream = fopen(tmp, "w");
+    FILE *stream = fopen(path, "w");
     int error = 0;
 
     if (!stream) {
@@ -46,14 +55,7 @@ write_file(const char *path, const char *text)
         if (fclose(stream) && !error) {
             error = errno;
         }
-        if (!error && rename(tmp, path)) {
-            error = errno;
-        }
-        if (error) {
-            unlink(tmp);
-        }
     }
-    free(tmp);
     return error;
 }
 
@@ -72,25 +74,44 @@ write_pin(const char *port, const char *from, const struct prefix_set *set)
 {
     struct json *pin = json_object_create();
     char *text = prefix_set_to_text(set);
-    int error = write_state(port, ".pinned.json", text);
+    int error = write_state(port, ".pinned.json.new", text);
 
     free(text);
     json_object_put_string(pin, "rolled-back-from", from);
     text = json_to_string(pin, JSSF_SORT);
     json_destroy(pin);
     if (!error) {
-        error = write_state(port, ".pin", text);
+        error = write_state(port, ".pin.new", text);
     }
     free(text);
     return error;
 }
 
-/* Writes down that 'set' is in force on 'port' instead of the version 'from'.
- * Returns NULL, or why that failed, which the caller frees: the roll-back then
- * lasts until the daemon ends. */
+static void
+unlink_all(const char *port, bool new)
+{
+    for (size_t i = ARRAY_SIZE(suffixes); i-- > 0; ) {
+        char *path = state_path(port, suffixes[i][!new]);
+
+        unlink(path);
+        free(path);
+    }
+}
+
+static char *
+explain_lost(const char *what, int error)
+{
+    return xasprintf("cannot write to %s (%s): the roll-back will be lost "
+                     "when the daemon ends", what, ovs_strerror(error));
+}
+
+/* Writes, for prefix_pin_commit(), that 'set' is in force on 'port' instead of
+ * the version 'from'.  Returns NULL, or why that failed, which the caller
+ * frees: the roll-back then lasts until the daemon ends.  Waits for the disk.
+ * Any thread, once the main thread has called prefix_pin_table_path(). */
 char *
-prefix_pin_save(const char *port, const char *from,
-                const struct prefix_set *set)
+prefix_pin_write(const char *port, const char *from,
+                 const struct prefix_set *set)
 {
     char *folder = xasprintf("%s/afxdp-fast", ovs_dbdir());
     char *text = NULL;
@@ -101,11 +122,65 @@ prefix_pin_save(const char *port, const char *from,
         error = write_pin(port, from, set);
     }
     if (error) {
-        text = xasprintf("cannot write to %s (%s): the roll-back will be lost "
-                         "when the daemon ends", folder, ovs_strerror(error));
+        prefix_pin_discard(port);
+        text = explain_lost(folder, error);
     }
     free(folder);
     return text;
+}
+
+/* Makes what prefix_pin_write() has written what counts.  Returns likewise. */
+char *
+prefix_pin_commit(const char *port)
+{
+    char *text = NULL;
+
+    for (size_t i = 0; i < ARRAY_SIZE(suffixes) && !text; i++) {
+        char *from = state_path(port, suffixes[i][0]);
+        char *to = state_path(port, suffixes[i][1]);
+
+        if (rename(from, to)) {
+            text = explain_lost(to, errno);
+        }
+        free(from);
+        free(to);
+    }
+    return text;
+}
+
+/* Removes what prefix_pin_write() has written and nobody wants any more. */
+void
+prefix_pin_discard(const char *port)
+{
+    unlink_all(port, true);
+}
+
+/* Returns where the table of a pin of 'port' is, if there is one.  The caller
+ * frees it. */
+char *
+prefix_pin_table_path(const char *port)
+{
+    return state_path(port, ".pinned.json");
+}
+
+/* Returns what is in 'path', which may be anything: a JSON string, or what
+ * OVS's parser makes of it. */
+static struct json *
+read_json(const char *path)
+{
+    struct json *json;
+    size_t len;
+    char *text;
+    char *error = text_file_read(path, MAX_PIN, &text, &len);
+
+    if (error) {
+        return json_string_create_nocopy(error);
+    }
+    text = xrealloc(text, len + 1);
+    text[len] = '\0';
+    json = json_from_string(text);
+    free(text);
+    return json;
 }
 
 /* Returns the version rolled back from, or NULL if there is no pin. */
@@ -117,7 +192,7 @@ load_from(const char *port)
     char *from = NULL;
 
     if (!access(path, F_OK)) {
-        json = json_from_file(path);
+        json = read_json(path);
     }
     if (json && json->type == JSON_OBJECT) {
         const struct json *member = shash_find_data(json_object(json),
@@ -137,15 +212,18 @@ load_from(const char *port)
 
 /* Returns the table that an earlier daemon has pinned on 'port', and stores
  * the version string of the file that it stands in for in '*fromp', which the
- * caller frees; or NULL if there is none. */
+ * caller frees; or NULL and NULL if there is none.  If 'version', which the
+ * file has, is another one, returns NULL and the version string: the pin is to
+ * be removed.  NULL means that the file is broken.  Any thread, like
+ * prefix_pin_write(). */
 struct prefix_set *
-prefix_pin_load(const char *port, char **fromp)
+prefix_pin_load(const char *port, const char *version, char **fromp)
 {
     struct prefix_set *set = NULL;
     char *path, *error;
 
     *fromp = load_from(port);
-    if (!*fromp) {
+    if (!*fromp || (version && strcmp(version, *fromp))) {
         return NULL;
     }
     path = state_path(port, ".pinned.json");
@@ -164,12 +242,5 @@ prefix_pin_load(const char *port, char **fromp)
 void
 prefix_pin_remove(const char *port)
 {
-    static const char *const suffixes[] = { ".pin", ".pinned.json" };
-
-    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-        char *path = state_path(port, suffixes[i]);
-
-        unlink(path);
-        free(path);
-    }
+    unlink_all(port, false);
 }

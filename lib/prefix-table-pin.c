@@ -32,38 +32,38 @@ prefix_table_remove_pin(struct prefix_table *table)
         prefix_pin_remove(table->name);
         free(table->pinned_from);
         table->pinned_from = NULL;
+        free(table->pin_error);
+        table->pin_error = NULL;
     }
 }
 
-/* Looks, once, for what an earlier daemon has pinned.  If there is something,
- * makes it what 'job', which has no set, has loaded, and returns true. */
+/* Makes 'job', which is to load something, look for what an earlier daemon has
+ * pinned, unless that has been done. */
+void
+prefix_table_look_for_pin(const struct prefix_table *table,
+                          struct prefix_job *job)
+{
+    job->port = table->pin_loaded ? NULL : xstrdup(table->name);
+}
+
+/* If 'job' has found what an earlier daemon has pinned, makes it what it has
+ * loaded, and returns true. */
 bool
 prefix_table_take_pin(struct prefix_table *table, struct prefix_job *job)
 {
-    if (table->pin_loaded) {
+    if (!job->port) {
         return false;
     }
     table->pin_loaded = true;
-    job->set = prefix_pin_load(table->name, &table->pinned_from);
-    return job->set != NULL;
-}
-
-/* Makes 'job' load what an earlier daemon has pinned, if it stands in for the
- * version that has just been read. */
-static void
-look_for_pin(struct prefix_table *table, struct prefix_job *job)
-{
-    struct prefix_set *read = job->set;
-
-    if (!prefix_table_take_pin(table, job)) {
-        job->set = read;
-    } else if (!strcmp(table->pinned_from, read->version)) {
-        prefix_set_unref(read);
-    } else {
-        prefix_set_unref(job->set);
-        job->set = read;
-        prefix_table_remove_pin(table);
+    if (!job->pinned) {
+        return false;
     }
+    table->pinned_from = job->pin_from;
+    job->pin_from = NULL;
+    prefix_set_unref(job->set);
+    job->set = job->pinned;
+    job->pinned = NULL;
+    return true;
 }
 
 /* Returns NULL if the version that 'job' has read may come into force, or why
@@ -71,7 +71,10 @@ look_for_pin(struct prefix_table *table, struct prefix_job *job)
 char *
 prefix_table_check_pin(struct prefix_table *table, struct prefix_job *job)
 {
-    look_for_pin(table, job);
+    if (!prefix_table_take_pin(table, job) && job->pin_from) {
+        /* Of another version of the file. */
+        prefix_pin_remove(table->name);
+    }
     if (table->pinned_from && table->force.set
         && !strcmp(table->pinned_from, job->set->version)) {
         return xasprintf("version \"%s\" has been rolled back: version \"%s\" "
@@ -81,20 +84,33 @@ prefix_table_check_pin(struct prefix_table *table, struct prefix_job *job)
     return NULL;
 }
 
-/* Pins 'set', which is to be in force instead of what is. */
+/* Makes 'job', a roll-back, write the pin that prefix_table_make_pin() makes,
+ * instead of the version in force or the one that this stands in for. */
 void
-prefix_table_make_pin(struct prefix_table *table,
-                      const struct prefix_set *set)
+prefix_table_prepare_pin(const struct prefix_table *table,
+                         struct prefix_job *job)
 {
-    char *error;
+    job->port = xstrdup(table->name);
+    job->write_pin = true;
+    job->pin_from = xstrdup(table->pinned_from ? table->pinned_from
+                            : table->force.set->version);
+}
 
-    if (!table->pinned_from) {
-        table->pinned_from = xstrdup(table->force.set->version);
-    }
+/* Pins what 'job', a roll-back, has put in force. */
+void
+prefix_table_make_pin(struct prefix_table *table, struct prefix_job *job)
+{
+    free(table->pinned_from);
+    table->pinned_from = job->pin_from;
+    job->pin_from = NULL;
     table->pin_loaded = true;
-    error = prefix_pin_save(table->name, table->pinned_from, set);
-    if (error) {
-        VLOG_WARN("%s: %s", table->name, error);
-        free(error);
+    free(table->pin_error);
+    table->pin_error = job->pin_error;
+    job->pin_error = NULL;
+    if (!table->pin_error) {
+        table->pin_error = prefix_pin_commit(table->name);
+    }
+    if (table->pin_error) {
+        VLOG_WARN("%s: %s", table->name, table->pin_error);
     }
 }

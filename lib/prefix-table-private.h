@@ -38,6 +38,7 @@ struct prefix_table {
     struct prefix_history history;
     char *pinned_from;                  /* Version that a roll-back stands in
                                          * for, or NULL. */
+    char *pin_error;                    /* Why a restart will lose it. */
     bool pin_loaded;                    /* Has the state file been read? */
 
     struct xdp_table_fds fds;           /* Of the program's maps, our own, or
@@ -62,7 +63,11 @@ void prefix_table_forget_pin(struct prefix_table *);
 void prefix_table_remove_pin(struct prefix_table *);
 bool prefix_table_take_pin(struct prefix_table *, struct prefix_job *);
 char *prefix_table_check_pin(struct prefix_table *, struct prefix_job *);
-void prefix_table_make_pin(struct prefix_table *, const struct prefix_set *);
+void prefix_table_look_for_pin(const struct prefix_table *,
+                               struct prefix_job *);
+void prefix_table_prepare_pin(const struct prefix_table *,
+                              struct prefix_job *);
+void prefix_table_make_pin(struct prefix_table *, struct prefix_job *);
 
 char *prefix_force_commit(struct prefix_table *, struct prefix_job *,
                           enum prefix_source);

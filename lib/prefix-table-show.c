@@ -44,6 +44,12 @@ prefix_table_is_pinned(const struct prefix_table *table)
 }
 
 const char *
+prefix_table_pin_error(const struct prefix_table *table)
+{
+    return table->pin_error;
+}
+
+const char *
 prefix_table_error(const struct prefix_table *table)
 {
     return table->error;
@@ -77,8 +83,10 @@ static void
 add_pin(const struct prefix_table *table, struct smap *status)
 {
     if (table->pinned_from) {
-        smap_add_format(status, "prefix-pinned", "instead of version \"%s\"",
-                        table->pinned_from);
+        smap_add_format(status, "prefix-pinned",
+                        "instead of version \"%s\"%s%s", table->pinned_from,
+                        table->pin_error ? "; " : "",
+                        table->pin_error ? table->pin_error : "");
     }
 }
 

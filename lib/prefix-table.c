@@ -163,6 +163,7 @@ prefix_table_destroy(struct prefix_table *table)
         prefix_force_clear(table);
         prefix_history_uninit(&table->history);
         free(table->pinned_from);
+        free(table->pin_error);
         free(table->opt_prefixes);
         free(table->opt_file);
         free(table->error);
@@ -216,6 +217,7 @@ record(struct prefix_table *table, enum request_kind kind)
     const struct prefix_set *set = table->force.set;
 
     if (kind == REQUEST_ROLLBACK) {
+        prefix_table_make_pin(table, table->job);
         table->history.current++;
     } else if (kind != REQUEST_REBUILD) {
         if (table->pinned_from && is_configured(kind)
@@ -238,9 +240,6 @@ commit(struct prefix_table *table)
     enum prefix_source source = source_of(table, kind);
     char *error;
 
-    if (kind == REQUEST_ROLLBACK) {
-        prefix_table_make_pin(table, table->job->set);
-    }
     error = prefix_force_commit(table, table->job, source);
     if (!error) {
         record(table, kind);
@@ -314,7 +313,8 @@ go_on(struct prefix_table *table)
     if (!job->error && !request->building) {
         request->building = true;
         job->error = check_loaded(table);
-        if (!job->error && table->live && !prefix_job_build(job)) {
+        job->has_program = table->live != NULL;
+        if (!job->error && !prefix_job_build(job)) {
             return false;
         }
     }
@@ -344,10 +344,12 @@ make_job(struct prefix_table *table)
     switch (request->kind) {
     case REQUEST_OPTION:
         job->option = nullable_xstrdup(table->opt_prefixes);
+        prefix_table_look_for_pin(table, job);
         return job->option ? NULL : xstrdup("options:prefixes is gone");
     case REQUEST_FILE:
     case REQUEST_APPLY:
         job->file = nullable_xstrdup(table->opt_file);
+        prefix_table_look_for_pin(table, job);
         return (job->file ? NULL
                 : xstrdup("options:prefix-file is not set: there is no file "
                           "to apply"));
@@ -360,6 +362,7 @@ make_job(struct prefix_table *table)
             return xstrdup("there is no version before the one in force");
         }
         job->set = prefix_set_ref(prefix_history_before(&table->history)->set);
+        prefix_table_prepare_pin(table, job);
         return NULL;
     case REQUEST_REBUILD:
         job->set = set ? prefix_set_ref(set) : NULL;

@@ -70,6 +70,8 @@ const struct prefix_set *prefix_table_get_set(const struct prefix_table *);
 enum prefix_source prefix_table_source(const struct prefix_table *);
 const char *prefix_source_to_string(enum prefix_source);
 bool prefix_table_is_pinned(const struct prefix_table *);
+/* Why a restart of the daemon will lose the pin, or NULL. */
+const char *prefix_table_pin_error(const struct prefix_table *);
 const char *prefix_table_error(const struct prefix_table *);
 void prefix_table_get_status(const struct prefix_table *, struct smap *);
 

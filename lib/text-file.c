@@ -53,6 +53,13 @@ has_changed(const struct stat *a, const struct stat *b)
 }
 
 static char *
+explain_too_large(const char *path, size_t max)
+{
+    return xasprintf("%s: too large; must be at most %"PRIuSIZE" bytes", path,
+                     max);
+}
+
+static char *
 read_fd(const char *path, int fd, size_t max, char **textp, size_t *lenp)
 {
     struct stat before, after;
@@ -66,13 +73,16 @@ read_fd(const char *path, int fd, size_t max, char **textp, size_t *lenp)
                          S_ISDIR(before.st_mode) ? "directory"
                          : S_ISFIFO(before.st_mode) ? "pipe" : "device");
     }
+    if (before.st_size > 0 && before.st_size > max) {
+        /* Not read in vain: it may be larger than the memory. */
+        return explain_too_large(path, max);
+    }
     error = read_all(fd, before.st_size > 0 ? before.st_size : 0, max, textp,
                      lenp);
     if (error) {
         return xasprintf("%s: cannot be read: %s", path, ovs_strerror(error));
     } else if (*lenp > max) {
-        return xasprintf("%s: too large; must be at most %"PRIuSIZE" bytes",
-                         path, max);
+        return explain_too_large(path, max);
     } else if (fstat(fd, &after) || has_changed(&before, &after)) {
         return xasprintf("%s: has been changed while it was read; must be "
                          "replaced as a whole, by a rename", path);

@@ -134,6 +134,12 @@ prefix_table_get_set(const struct prefix_table *t)
 }
 
 const char *
+prefix_table_pin_error(const struct prefix_table *t OVS_UNUSED)
+{
+    return NULL;
+}
+
+const char *
 prefix_table_error(const struct prefix_table *t)
 {
     return t->error;
