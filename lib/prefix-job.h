@@ -32,7 +32,7 @@ struct prefix_job {
      * an earlier daemon has left; building, if 'write_pin', writes one. */
     char *port;
     bool write_pin;
-    char *pin_from;             /* See prefix_pin_load(), prefix_pin_write(). */
+    char *pin_from;             /* See prefix_pin_load() and _write(). */
     struct prefix_set *pinned;  /* Found. */
     char *pin_error;            /* Why it was not written, or NULL. */
 
