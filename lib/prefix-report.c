@@ -163,6 +163,20 @@ gather_change(const struct prefix_entry *old, const struct prefix_entry *new,
     *(!old ? &r->n_added : !new ? &r->n_removed : &r->n_changed) += 1;
 }
 
+/* Nobody could tell the two apart in history and status. */
+static void
+warn_of_version(struct report *r)
+{
+    const struct prefix_set *live = prefix_table_get_set(r->table);
+
+    if (live && !strcmp(live->version, r->set->version)
+        && r->n_added + r->n_removed + r->n_changed) {
+        svec_add_nocopy(&r->warnings, xasprintf(
+            "version \"%s\" is in force with other entries: change the "
+            "version string with the file", live->version));
+    }
+}
+
 static void
 report_init(struct report *r)
 {
@@ -174,8 +188,12 @@ report_init(struct report *r)
     gather_notices(r);
     gather_stays(r);
     r->refused = prefix_table_check_set(r->table, r->set);
+    if (!r->refused) {
+        r->refused = prefix_table_check_version(r->table, r->set);
+    }
     prefix_set_diff(prefix_table_get_set(r->table), r->set, gather_change,
                     r);
+    warn_of_version(r);
 }
 
 static void

@@ -66,6 +66,19 @@ prefix_table_take_pin(struct prefix_table *table, struct prefix_job *job)
     return true;
 }
 
+char *
+prefix_table_check_version(const struct prefix_table *table,
+                           const struct prefix_set *set)
+{
+    if (table->pinned_from && table->force.set
+        && !strcmp(table->pinned_from, set->version)) {
+        return xasprintf("version \"%s\" has been rolled back: version \"%s\" "
+                         "is pinned until the version string changes",
+                         table->pinned_from, table->force.set->version);
+    }
+    return NULL;
+}
+
 /* Returns NULL if the version that 'job' has read may come into force, or why
  * not, which the caller frees. */
 char *
@@ -75,13 +88,7 @@ prefix_table_check_pin(struct prefix_table *table, struct prefix_job *job)
         /* Of another version of the file. */
         prefix_pin_remove(table->name);
     }
-    if (table->pinned_from && table->force.set
-        && !strcmp(table->pinned_from, job->set->version)) {
-        return xasprintf("version \"%s\" has been rolled back: version \"%s\" "
-                         "is pinned until the version string changes",
-                         table->pinned_from, table->force.set->version);
-    }
-    return NULL;
+    return prefix_table_check_version(table, job->set);
 }
 
 /* Makes 'job', a roll-back, write the pin that prefix_table_make_pin() makes,

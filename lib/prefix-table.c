@@ -93,12 +93,13 @@ set_error(struct prefix_table *table, char *error)
 }
 
 /* Does what went wrong with 'kind' lie in what is configured, rather than in
- * what somebody has typed? */
+ * what somebody has typed, such as the name of a port without a file? */
 static bool
-is_configured(enum request_kind kind)
+is_configured(const struct prefix_table *table, enum request_kind kind)
 {
     return kind == REQUEST_OPTION || kind == REQUEST_FILE
-           || kind == REQUEST_APPLY || kind == REQUEST_REBUILD;
+           || (kind == REQUEST_APPLY && table->opt_file)
+           || kind == REQUEST_REBUILD;
 }
 
 /* Tells whoever has asked, and frees 'request'. */
@@ -125,7 +126,7 @@ finish(struct prefix_table *table, char *error)
     prefix_table_forget_pin(table);
     /* First: the one who asked looks at what is wrong with the table.  What
      * was wrong with a file still is when the table in force is built anew. */
-    if (is_configured(request->kind)
+    if (is_configured(table, request->kind)
         && (error || request->kind != REQUEST_REBUILD
             || table->rebuild_failed)) {
         table->rebuild_failed = error && request->kind == REQUEST_REBUILD;
@@ -220,7 +221,7 @@ record(struct prefix_table *table, enum request_kind kind)
         prefix_table_make_pin(table, table->job);
         table->history.current++;
     } else if (kind != REQUEST_REBUILD) {
-        if (table->pinned_from && is_configured(kind)
+        if (table->pinned_from && is_configured(table, kind)
             && !table->history.n) {
             /* Pinned by an earlier daemon. */
         } else {
@@ -247,31 +248,14 @@ commit(struct prefix_table *table)
     return error;
 }
 
-static void
-note_difference(const struct prefix_entry *old OVS_UNUSED,
-                const struct prefix_entry *new OVS_UNUSED, void *differs_)
-{
-    bool *differs = differs_;
-
-    *differs = true;
-}
-
-/* Is what a command has loaded in force already?  Applying it again, as timers
+/* Has a command loaded what is in force already?  Applying it again, as timers
  * do, would push older versions out of the history. */
 static bool
 is_in_force(const struct prefix_table *table)
 {
-    const struct prefix_set *old = table->force.set;
-    const struct prefix_set *new = table->job->set;
-    bool differs = false;
-
-    if (table->request->kind != REQUEST_APPLY || table->pinned_from || !old
-        || table->force.source != PREFIX_FILE
-        || strcmp(old->version, new->version)) {
-        return false;
-    }
-    prefix_set_diff(old, new, note_difference, &differs);
-    return !differs;
+    return (table->request->kind == REQUEST_APPLY && !table->pinned_from
+            && table->force.source == PREFIX_FILE
+            && prefix_force_has(&table->force, table->job->set));
 }
 
 /* Checks what was loaded and finds its targets. */

@@ -106,6 +106,11 @@ char *prefix_table_explain(const struct prefix_table *,
 char *prefix_table_check_set(const struct prefix_table *,
                              const struct prefix_set *set);
 
+/* Returns NULL, or, if the version of 'set' has been rolled back and is not
+ * taken again, that, for the caller to free. */
+char *prefix_table_check_version(const struct prefix_table *,
+                                 const struct prefix_set *set);
+
 /* Commands. */
 void prefix_table_apply(struct prefix_table *, prefix_done_cb *, void *aux);
 void prefix_table_add(struct prefix_table *, const struct prefix_entry *,
