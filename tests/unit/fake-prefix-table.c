@@ -218,6 +218,13 @@ prefix_table_explain(const struct prefix_table *t OVS_UNUSED,
 }
 
 char *
+prefix_table_check_version(const struct prefix_table *t OVS_UNUSED,
+                           const struct prefix_set *set OVS_UNUSED)
+{
+    return NULL;
+}
+
+char *
 prefix_table_check_set(const struct prefix_table *t,
                        const struct prefix_set *set)
 {
