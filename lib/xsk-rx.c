@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include "checksum-finish.h"
 #include "sat-math.h"
 #include "timeval.h"
 #include "xdp-layout.h"
@@ -292,6 +293,7 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     xsk_count(&xsk->rx_packets, n);
     xsk_count(&xsk->rx_batches, 1);
     xsk_count(&xsk->rx_hints, n_hints);
+    xsk_count(&xsk->rx_checksums, checksum_finish_batch(batch));
 
     xsk_refill(xsk);
     if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {

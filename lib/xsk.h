@@ -35,6 +35,8 @@
       "batches of 1 to 32 frames received")                                 \
     X(rx_hints, "rx_hints_accepted",                                        \
       "frames with hints that the port's current program wrote")            \
+    X(rx_checksums, "rx_checksums_finished",                                \
+      "frames with a checksum that their sender had left unfinished")       \
     X(rx_no_frame, "rx_no_frame",                                           \
       "times the fill ring could not be topped up for want of frames")      \
     X(rx_overloads, "rx_overloads",                                         \
@@ -125,7 +127,7 @@ struct xsk {
                                  * hold together. */
     struct rx_load load;
     xsk_counter rx_packets, rx_batches, rx_hints, rx_no_frame, rx_overloads;
-    xsk_counter rx_wakeups;
+    xsk_counter rx_wakeups, rx_checksums;
 
     /* Transmit: written under 'tx_lock'. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct try_lock tx_lock;

@@ -48,7 +48,8 @@ unit_ours_prefix-appctl := appctl-command prefix-appctl prefix-check \
 	prefix-lookup prefix-report prefix-show $(unit_ours_prefix-set)
 unit_ours_prefix-trie := prefix-trie prefix-entry prefix-member
 unit_ours_prefix-reference := prefix-trie prefix-entry prefix-member
-unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx
+unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx \
+	checksum-finish
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
 unit_test_pool := pool-model
