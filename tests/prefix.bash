@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the suites of the prefix table share: single frames and where they go,
-# tables and targets.  To be sourced behind tests/lib.sh.
+# tables and targets, and connections.  To be sourced behind tests/lib.sh.
 #
 # A frame is an expression of tests/python/frames.py; senders run on CPU 0, so
 # that one CPU counts, and remembers which source MACs OVS has seen.
@@ -22,8 +22,8 @@ frames_start() {
 exchange() {
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5//$'\n'/ }" \
         "${6//$'\n'/ }" >&"${FRAMES[1]}"
-    IFS=$'\t' read -r -u "${FRAMES[0]}" counted arrived ||
-        broken "frames.py has ended"
+    IFS= read -r -u "${FRAMES[0]}" arrived || broken "frames.py has ended"
+    counted=${arrived%%$'\t'*} arrived=${arrived#*$'\t'}
 }
 
 # In words: what is counted for a frame that takes the fast path, and for one
@@ -126,6 +126,66 @@ no_table() { vsctl remove interface "$1" options prefixes; }
 lost() {
     appctl afxdp-fast/stats | grep -A 2 -xF "target $1:" |
         sed -n 's/.*and lost: //p'
+}
+
+# Connections between two network namespaces.
+
+# hosts_start on|off [SETTING...]: va and vb in namespaces of their own, na and
+# nb, with checksum offload on or off, and the settings of their ports.
+hosts_start() {
+    local n offload=$1
+
+    shift
+    for n in a b; do
+        veth_add v$n
+        ip netns add n$n
+        ip link set v$n netns n$n
+        ip -n n$n addr add 10.2.0.$([ $n = a ] && echo 1 || echo 2)/24 \
+            dev v$n
+        ip netns exec n$n sysctl -qw net.ipv6.conf.v$n.disable_ipv6=0
+        ip -n n$n addr add fd00:2::$n/64 dev v$n nodad
+        ip netns exec n$n ethtool -K v$n tx "$offload" >/dev/null 2>&1
+        ip -n n$n link set v$n up
+        ip -n n$n link set lo up
+        port_add br0 v$n 1$([ $n = a ] && echo 1 || echo 2) "$@"
+    done
+}
+
+hosts_stop() {
+    vsctl del-port p-va -- del-port p-vb
+    ip netns del na
+    ip netns del nb
+}
+
+# transfer FROM TO ADDRESS: a file of 30 MB; true if it arrives unchanged.
+transfer() {
+    local receiver family=-4
+
+    case $3 in *:*) family=-6 ;; esac
+    head -c 30000000 /dev/urandom >"$dir/file"
+    ip netns exec "$2" timeout 30 nc $family -N -l -p 5001 </dev/null \
+        >"$dir/arrived" &
+    receiver=$!
+    wait_until 5 listens "$2"
+    ip netns exec "$1" timeout 30 nc $family -N "$3" 5001 <"$dir/file"
+    wait $receiver
+    cmp "$dir/file" "$dir/arrived"
+}
+
+listens() { ip netns exec "$1" ss -tlnH | grep -q :5001; }
+
+# guest_tunnels [no]udpcsum: a VXLAN between the hosts, of their own, with
+# checksums in its UDP or, as Docker has it, without.
+guest_tunnels() {
+    local n=0 host remote
+
+    for host in a b; do
+        n=$((n + 1)) remote=$((3 - n))
+        ip -n n$host link add vx type vxlan id 7 dstport 4789 \
+            local 10.2.0.$n remote 10.2.0.$remote "$1" &&
+        ip -n n$host addr add 10.8.0.$n/24 dev vx &&
+        ip -n n$host link set vx up
+    done
 }
 
 # Parts of a suite.

@@ -37,7 +37,8 @@ import time
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_AUXDATA, PACKET_ADD_MEMBERSHIP = 263, 8, 1
 PACKET_MR_PROMISC, PACKET_OUTGOING = 1, 4
-TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0002, 0x1000
+TUNSETIFF = 0x400454CA
+IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x0002, 0x1000, 0x4000
 VLAN_VALID, VLAN_TPID_VALID = 0x10, 0x40
 
 MAC1, MAC2 = "02:00:00:00:00:01", "02:00:00:00:00:02"
@@ -90,6 +91,23 @@ def tcp(inner=None, sport=1000, dport=2000, unfinished=False, seq=1, ack=2,
     segment = struct.pack("!HHIIBBHHH", sport, dport, seq, ack, 5 << 4, flags,
                           window, 0, 0) + inner
     return 6, lambda pseudo: finish(segment, 16, pseudo + 6 + n, unfinished)
+
+
+def crc32c(data):
+    """The CRC of SCTP (RFC 9260, appendix A), as it is in the header."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return struct.pack("<I", crc ^ 0xFFFFFFFF)
+
+
+def sctp(inner=None, sport=1000, dport=2000, unfinished=False):
+    inner = data() if inner is None else inner
+    header = struct.pack("!HHI", sport, dport, 7)
+    crc = b"\0" * 4 if unfinished else crc32c(header + b"\0" * 4 + inner)
+    return 132, lambda pseudo: header + crc + inner
 
 
 def icmp(kind=8, inner=None):
@@ -165,10 +183,27 @@ def eth(inner=None, src=MAC1, dst=MAC2, tags=()):
     return frame + struct.pack("!H", ethertype) + packet
 
 
-def vxlan(frame, dport=4789):
-    """A tunnel's packet: its own checksum is 0, as VXLAN has it."""
+def vxlan(frame, dport=4789, zero=True, unfinished=False):
+    """A tunnel's packet; without a checksum of its own, unless 'zero' is
+    false."""
     return udp(struct.pack("!II", 0x08000000, 7 << 8) + frame, sport=5000,
-               dport=dport, zero=True)
+               dport=dport, zero=zero, unfinished=unfinished)
+
+
+def geneve(packet, options=b""):
+    return udp(struct.pack("!BBHI", len(options) // 4, 0, packet[0], 7 << 8) +
+               options + packet[1], sport=5000, dport=6081, zero=True)
+
+
+def carrying(frame, inner):
+    """'frame' whose last bytes are 'inner' instead: an outer checksum that
+    was computed from what 'inner' will be."""
+    return frame[:-len(inner)] + inner
+
+
+def flipped(frame, at):
+    """'frame' with one bit wrong."""
+    return frame[:at] + bytes([frame[at] ^ 1]) + frame[at + 1:]
 
 
 def gre(packet):
@@ -180,22 +215,36 @@ def gre(packet):
 sockets = {}
 
 
+def needs_checksum(frame):
+    """The virtio_net_hdr of a frame whose checksum is to be finished, if it
+    is one of IPv4 without tags."""
+    if frame[12:14] != b"\x08\0" or frame[23] not in (6, 17):
+        return b"\0" * 10
+    return struct.pack("=BBHHHH", 1, 0, 0, 0, 14 + (frame[14] & 15) * 4,
+                       16 if frame[23] == 6 else 6)
+
+
 class Tap:
-    """A tap, made if it is not there: what its process sends and receives."""
+    """A tap, made if it is not there: what its process sends and receives.
+    Named tapv..., it has a header in front that asks for checksums."""
 
     def __init__(self, name):
+        self.header = name.startswith("tapv")
         self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(self.fd, TUNSETIFF, struct.pack(
-            "16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+            "16sH22x", name.encode(), IFF_TAP | IFF_NO_PI |
+            (IFF_VNET_HDR if self.header else 0)))
 
     def fileno(self):
         return self.fd
 
     def send(self, frame):
-        os.write(self.fd, frame)
+        os.write(self.fd, (needs_checksum(frame) if self.header else b"") +
+                 frame)
 
     def recvmsg(self, size, _):
-        return os.read(self.fd, size), [], 0, (0, 0, 0)
+        return (os.read(self.fd, size)[10 if self.header else 0:], [], 0,
+                (0, 0, 0))
 
 
 def open_socket(dev, protocol):

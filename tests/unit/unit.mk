@@ -18,7 +18,7 @@ unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
 unit_all := pool rings options memory features rx tx handover busy-poll hold \
-	targets prefix-entry prefix-set prefix-trie prefix-reference \
+	targets checksum prefix-entry prefix-set prefix-trie prefix-reference \
 	prefix-appctl
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
@@ -50,6 +50,7 @@ unit_ours_prefix-trie := prefix-trie prefix-entry prefix-member
 unit_ours_prefix-reference := prefix-trie prefix-entry prefix-member
 unit_ours_rx := frame-pool frame-memory xsk xsk-rx xsk-tx \
 	checksum-finish
+unit_ours_checksum := checksum-finish
 unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
 unit_test_pool := pool-model
