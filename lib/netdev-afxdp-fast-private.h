@@ -7,6 +7,7 @@
  *     netdev-afxdp-fast.c         options, reconfiguration, packets
  *     netdev-afxdp-fast-status.c  status and statistics
  *     netdev-afxdp-fast-table.c   the prefix table and the program
+ *     netdev-afxdp-fast-life.c    devices and programs that come and go
  *     netdev-afxdp-fast-show.c    commands of the control socket: of ports,
  *     netdev-afxdp-fast-doctor.c  what is wrong with them,
  *     netdev-afxdp-fast-appctl.c  and others */
@@ -16,6 +17,7 @@
 #include "ovs-compat.h"
 #include "packets.h"
 #include "port-config.h"
+#include "port-retry.h"
 #include "xdp-layout.h"
 #include "xsk.h"
 
@@ -44,8 +46,20 @@ struct netdev_afxdp_fast {
     long long int next_look;            /* At the program, in ms. */
     struct port_config requested;       /* Last options that parsed. */
     bool config_pending;                /* 'requested' waits for its turn. */
+    bool config_refused;                /* For a reason that may pass. */
     char *config_error;                 /* Of the last options, or NULL. */
+    char *port_error;                   /* Of device or program, or NULL. */
     int requested_n_txq;
+    atomic_uint64_t tx_no_queue;        /* Frames dropped while 'port' had no
+                                         * queues.  Any thread adds. */
+
+    /* Main thread only; see netdev-afxdp-fast-life.c. */
+    bool device_pending;                /* A reconfiguration is to bring the
+                                         * port back onto its device. */
+    int tried_ifindex;                  /* The last one that failed, or 0. */
+    long long int next_device_look;     /* In ms. */
+    struct retry device_retry;
+    struct retry config_retry;
 };
 
 struct netdev_afxdp_fast *netdev_afxdp_fast_cast(const struct netdev *);
@@ -63,6 +77,12 @@ void netdev_afxdp_fast_connect_table(struct netdev_afxdp_fast *);
 char *netdev_afxdp_fast_change_program(struct netdev_afxdp_fast *,
                                        const struct port_config *);
 void netdev_afxdp_fast_run_tables(void);
+
+void netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *, char *);
+void netdev_afxdp_fast_look(struct netdev_afxdp_fast *);
+void netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *);
+void netdev_afxdp_fast_run_devices(void);
+
 appctl_command_func netdev_afxdp_fast_show;
 appctl_command_func netdev_afxdp_fast_stats;
 appctl_command_func netdev_afxdp_fast_doctor;

@@ -210,6 +210,9 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
         add_busy_poll(port, status);
     }
     add_table(dev, status);
+    if (dev->port_error) {
+        smap_add(status, "port-error", dev->port_error);
+    }
     if (dev->config_error) {
         smap_add(status, "config-error", dev->config_error);
     } else if (prefix_table_error(dev->prefixes)) {
@@ -227,12 +230,16 @@ netdev_afxdp_fast_get_stats(const struct netdev *netdev,
                             struct netdev_stats *stats)
 {
     struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
-    uint64_t counters[XSK_N_COUNTERS];
+    uint64_t counters[XSK_N_COUNTERS], no_queue;
     int error;
 
     error = netdev_linux_class.get_stats(netdev, stats);
     if (error) {
         return error;
+    }
+    if (stats->tx_dropped != UINT64_MAX) {
+        atomic_read_relaxed(&dev->tx_no_queue, &no_queue);
+        stats->tx_dropped += no_queue;
     }
     ovs_mutex_lock(&dev->mutex);
     for (uint32_t i = 0; dev->port && i < dev->port->n_queues; i++) {

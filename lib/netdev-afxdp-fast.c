@@ -4,6 +4,7 @@
 #include "netdev-afxdp-fast.h"
 
 #include <errno.h>
+#include <net/if.h>
 
 #include "dirs.h"
 #include "dp-packet.h"
@@ -36,6 +37,11 @@ static struct ovs_list all_ports = OVS_LIST_INITIALIZER(&all_ports);
  * thread. */
 #define BUSY_POLL_INTERVAL_MS 1000
 static long long int busy_poll_next;
+
+/* How long, in seconds, to wait at most until options that the device has
+ * refused are tried again.  Much longer than for a port that is down: trying
+ * may cost frames of one that works. */
+#define CONFIG_RETRY_MAX_S 1024
 
 /* netdev_linux_class with our functions over its own. */
 static struct netdev_class afxdp_fast_class;
@@ -89,6 +95,7 @@ afxdp_fast_construct(struct netdev *netdev)
     dev->requested_n_txq = 1;
     dev->prefixes = prefix_table_create(netdev_get_name(netdev));
     ovs_mutex_init(&dev->mutex);
+    atomic_init(&dev->tx_no_queue, 0);
     ovs_list_push_back(&all_ports, &dev->node);
     return 0;
 }
@@ -103,6 +110,7 @@ afxdp_fast_destruct(struct netdev *netdev)
     prefix_table_destroy(dev->prefixes);
     xdp_port_close(dev->port);
     free(dev->config_error);
+    free(dev->port_error);
     ovs_mutex_destroy(&dev->mutex);
     netdev_linux_class.destruct(netdev);
 }
@@ -117,8 +125,8 @@ afxdp_fast_dealloc(struct netdev *netdev)
 
 /* Makes 'error', of which it takes ownership, the port's config-error; NULL
  * clears it. */
-static void
-set_config_error(struct netdev_afxdp_fast *dev, char *error)
+void
+netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *dev, char *error)
 {
     struct netdev *netdev = &dev->lin.up;
 
@@ -145,15 +153,22 @@ open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
     struct netdev *netdev = &dev->lin.up;
     const char *name = netdev_get_name(netdev);
     struct xdp_port *port;
+    int ifindex = if_nametoindex(name);
     int error;
 
-    error = xdp_port_open(name, netdev_get_ifindex(netdev),
-                          netdev_get_numa_id(netdev), config,
-                          prefix_table_is_wanted(dev->prefixes), &port, errp);
+    error = port_retry_check(name, ifindex, config, errp);
     if (error) {
-        VLOG_WARN("%s", *errp);
         return error;
     }
+    error = xdp_port_open(name, ifindex, netdev_get_numa_id(netdev), config,
+                          prefix_table_is_wanted(dev->prefixes), &port, errp);
+    if (error) {
+        if (port_retry_failed(name, ifindex, config, error, *errp)) {
+            VLOG_WARN("%s", *errp);
+        }
+        return error;
+    }
+    port_retry_forget(name);
     ovs_mutex_lock(&dev->mutex);
     dev->port = port;
     dev->requested = *config;
@@ -190,6 +205,8 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     if (!port_config_equal(config, &dev->requested)) {
         dev->requested = *config;
         dev->config_pending = true;
+        dev->config_refused = false;
+        retry_reset(&dev->config_retry);
         netdev_request_reconfigure(netdev);
     } else if (!error && !port_config_equal(config, &dev->port->config)) {
         /* The device has refused these options before, and said why. */
@@ -205,6 +222,10 @@ configure(struct netdev *netdev, const struct smap *options, char **errp)
     struct port_config config;
     char *error = NULL, *table_error;
 
+    if (dev->port) {
+        /* OVS comes here whenever something of a device has changed. */
+        netdev_afxdp_fast_look(dev);
+    }
     if (!port_config_parse(options, &config, &error)
         || (dev->port && !xdp_port_check(dev->port, &config, &error))) {
         if (!dev->port) {
@@ -213,7 +234,7 @@ configure(struct netdev *netdev, const struct smap *options, char **errp)
             VLOG_WARN("%s", *errp);
             return EINVAL;
         }
-        set_config_error(dev, error);
+        netdev_afxdp_fast_set_config_error(dev, error);
         return 0;
     }
     /* Before the table, which may be in force at once.  A wrong table is no
@@ -237,8 +258,8 @@ configure(struct netdev *netdev, const struct smap *options, char **errp)
     } else {
         error = table_error;
     }
-    set_config_error(dev, (error ? error
-                           : port_config_unknown_options(options)));
+    netdev_afxdp_fast_set_config_error(
+        dev, error ? error : port_config_unknown_options(options));
     return 0;
 }
 
@@ -268,38 +289,58 @@ afxdp_fast_set_tx_multiq(struct netdev *netdev, unsigned int n_txq)
     return 0;
 }
 
+/* Brings the port to the options that wait.  Returns NULL or what is wrong,
+ * which the caller frees; what may pass is tried again later. */
+static char *
+reconfigure_port(struct netdev_afxdp_fast *dev)
+{
+    char *text = NULL;
+    int error;
+
+    dev->config_pending = false;
+    error = xdp_port_reconfigure(dev->port, &dev->requested, &text);
+    dev->config_refused = error && retry_may_help(error);
+    if (dev->config_refused) {
+        retry_later(&dev->config_retry, CONFIG_RETRY_MAX_S);
+    }
+    return text;
+}
+
 static int
 afxdp_fast_reconfigure(struct netdev *netdev)
 {
     struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    bool was_refused = dev->config_refused && dev->config_pending;
     char *error = NULL;
 
     ovs_mutex_lock(&dev->mutex);
-    if (dev->config_pending) {
-        dev->config_pending = false;
-        xdp_port_reconfigure(dev->port, &dev->requested, &error);
-    }
-    /* As many tx queues as OVS has threads, whatever the device has: each
-     * thread then has its own id and OVS takes no lock around send(). */
-    netdev->n_rxq = dev->port->n_queues;
-    netdev->n_txq = dev->requested_n_txq;
-    if (!dev->port->n_queues) {
-        /* The device takes no options any more.  OVS removes the port from
-         * the datapath, and the next options bring it up anew or say why
-         * not. */
+    if (dev->device_pending) {
         xdp_target_port_down(netdev_get_name(netdev));
-        xdp_port_close(dev->port);
-        dev->port = NULL;
+        xdp_port_release(dev->port);
+    }
+    if (dev->config_pending) {
+        error = reconfigure_port(dev);
     }
     ovs_mutex_unlock(&dev->mutex);
+    if (dev->device_pending) {
+        dev->device_pending = false;
+        netdev_afxdp_fast_bring_back(dev);
+    } else if (!dev->port->n_queues) {
+        xdp_target_port_down(netdev_get_name(netdev));
+    }
+    /* As many tx queues as OVS has threads, whatever the device has: each
+     * thread then has its own id and OVS takes no lock around send().  No
+     * queues at all, for a device that is not there, are no error: OVS would
+     * remove the port. */
+    netdev->n_rxq = dev->port->n_queues;
+    netdev->n_txq = dev->requested_n_txq;
     netdev_afxdp_fast_connect_table(dev);
 
-    if (error) {
-        set_config_error(dev, error);
-    } else {
-        netdev_change_seq_changed(netdev);
+    if (error || was_refused) {
+        netdev_afxdp_fast_set_config_error(dev, error);
     }
-    return dev->port ? 0 : ENODEV;
+    netdev_change_seq_changed(netdev);
+    return 0;
 }
 
 static int
@@ -357,6 +398,8 @@ afxdp_fast_wait(const struct netdev_class *class)
 {
     netdev_linux_class.wait(class);
     netdev_afxdp_fast_run_tables();
+    netdev_afxdp_fast_run_devices();
+    port_retry_run();
     if (napi_holds_are_waiting() || busy_poll_is_in_use()) {
         if (time_msec() >= busy_poll_next) {
             look_after_busy_poll();
@@ -470,8 +513,17 @@ static int
 afxdp_fast_send(struct netdev *netdev, int qid, struct dp_packet_batch *batch,
                 bool concurrent_txq OVS_UNUSED)
 {
-    const struct xdp_port *port = netdev_afxdp_fast_cast(netdev)->port;
+    struct netdev_afxdp_fast *dev = netdev_afxdp_fast_cast(netdev);
+    const struct xdp_port *port = dev->port;
 
+    if (OVS_UNLIKELY(!port->n_queues)) {
+        uint64_t orig;
+
+        atomic_add_relaxed(&dev->tx_no_queue, dp_packet_batch_size(batch),
+                           &orig);
+        dp_packet_delete_batch(batch, true);
+        return 0;
+    }
     xsk_tx(port->queues[qid % port->n_queues], batch);
     return 0;
 }

@@ -290,7 +290,8 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
         close_queues(port, 0);
     }
     if (port->program
-        && xdp_program_mode(port->program) != attach_mode(mode)) {
+        && (xdp_program_mode(port->program) != attach_mode(mode)
+            || xdp_program_link_state(port->program) == XDP_LINK_GONE)) {
         detach_program(port);
     }
     port->mode = mode;
@@ -358,20 +359,14 @@ static int
 resolve_n_queues(const struct xdp_port *port,
                  const struct port_config *config, uint32_t *n, char **errp)
 {
-    uint32_t n_device = netdev_probe_n_rx_queues(port->ifname);
-    int ifindex = if_nametoindex(port->ifname);
+    uint32_t n_device;
 
-    if (ifindex != port->ifindex) {
+    if (if_nametoindex(port->ifname) != port->ifindex) {
         /* What could be asked about that name is not about our device. */
         *n = port->n_queues;
-        if (ifindex) {
-            *errp = xasprintf("%s is another device now (ifindex %d, was %d): "
-                              "delete the port and add it again",
-                              port->ifname, ifindex, port->ifindex);
-            return ENODEV;
-        }
         return 0;
     }
+    n_device = netdev_probe_n_rx_queues(port->ifname);
     *n = config->n_rxq ? config->n_rxq : MIN(n_device, PORT_MAX_RXQ);
     if (*n > n_device) {
         *errp = xasprintf("n_rxq=%"PRIu32": %s has %"PRIu32" receive queue%s; "
@@ -462,6 +457,15 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     return error;
 }
 
+/* Returns false if there is no program to bring to anything: it comes with
+ * xdp_port_restore() or xdp_port_reattach(). */
+static bool
+program_is_live(const struct xdp_port *port)
+{
+    return (port->program
+            && xdp_program_link_state(port->program) != XDP_LINK_GONE);
+}
+
 /* Brings the program to what 'config' says of it, and whether it has a prefix
  * 'table', without a gap.  Returns 0, or a positive errno and why in '*errp',
  * which the caller frees; nothing has changed then.  Main thread; others may
@@ -477,7 +481,7 @@ xdp_port_set_program(struct xdp_port *port, const struct port_config *config,
     port->config.hints = config->hints;
     port->config.malformed_drop = config->malformed_drop;
     port->table = table;
-    error = update_program(port, errp);
+    error = program_is_live(port) ? update_program(port, errp) : 0;
     if (error) {
         port->config = old;
         port->table = old_table;
@@ -490,8 +494,12 @@ xdp_port_set_program(struct xdp_port *port, const struct port_config *config,
 bool
 xdp_port_program_fits(const struct xdp_port *port)
 {
-    struct xdp_settings settings = wanted_settings(port);
+    struct xdp_settings settings;
 
+    if (!program_is_live(port)) {
+        return true;
+    }
+    settings = wanted_settings(port);
     return settings_equal(xdp_program_settings(port->program), &settings);
 }
 
@@ -523,6 +531,9 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
 {
     uint32_t n_queues;
 
+    if (!port->n_queues) {
+        return true;            /* xdp_port_restore() will see. */
+    }
     if (config->xdp_mode != port->mode) {
         char *lack = explain_lack(port, config->xdp_mode);
 
@@ -542,7 +553,8 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
 
 /* Brings 'port' to 'config'.  Returns 0, or a positive errno and why in
  * '*errp', which the caller frees; the port then goes on with what was in
- * force, or, should the device refuse that too, has no queues.  Only what
+ * force, or, should the device refuse that too, has no queues; one without
+ * them takes 'config' for xdp_port_restore().  Only what
  * differs is touched: the number of queues changes without a gap on those
  * that stay.  What belongs to the program, and busy polling, are not looked
  * at: they have functions of their own, above. */
@@ -553,6 +565,10 @@ xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
     uint32_t n_queues;
     int error;
 
+    if (!port->n_queues) {
+        port->config = *config;
+        return 0;
+    }
     error = resolve_n_queues(port, config, &n_queues, errp);
     if (error) {
         return error;
@@ -567,6 +583,52 @@ xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
     }
     xdp_port_update_busy_poll(port);
     return error;
+}
+
+/* Takes the sockets and the program off the device, wherever that is now.  The
+ * port then has no queues until xdp_port_restore(). */
+void
+xdp_port_release(struct xdp_port *port)
+{
+    detach(port);
+}
+
+/* Puts the program and the sockets on the device that has the port's name now,
+ * as they were configured; on a port without queues.  Returns 0, or a positive
+ * errno and why in '*errp', which the caller frees: the port then still has no
+ * queues. */
+int
+xdp_port_restore(struct xdp_port *port, char **errp)
+{
+    uint32_t n_queues;
+    int error;
+
+    port->ifindex = if_nametoindex(port->ifname);
+    error = (port->ifindex
+             ? resolve_n_queues(port, &port->config, &n_queues, errp)
+             : ENODEV);
+    if (error == ENODEV || (!error && !n_queues)) {
+        *errp = xasprintf("%s: there is no such device", port->ifname);
+        return ENODEV;
+    }
+    if (!error) {
+        error = attach(port, port->config.xdp_mode, n_queues, errp);
+    }
+    if (!error) {
+        xdp_port_update_busy_poll(port);
+    }
+    return error;
+}
+
+/* Attaches the program that somebody has taken off the device.  Returns 0, or
+ * a positive errno and why in '*errp', which the caller frees.  Main thread;
+ * others may receive and send meanwhile. */
+int
+xdp_port_reattach(struct xdp_port *port, char **errp)
+{
+    int error = xdp_program_reattach(port->program, errp);
+
+    return error ? error : update_program(port, errp);
 }
 
 /* Takes the sockets and the program off the device; NULL is allowed. */

@@ -46,6 +46,9 @@ void xdp_port_set_busy_poll(struct xdp_port *, bool busy_poll);
 bool xdp_port_update_busy_poll(struct xdp_port *);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
                          char **errp);
+int xdp_port_reattach(struct xdp_port *, char **errp);
+void xdp_port_release(struct xdp_port *);
+int xdp_port_restore(struct xdp_port *, char **errp);
 void xdp_port_close(struct xdp_port *);
 
 #endif /* xdp-port.h */

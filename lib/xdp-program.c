@@ -364,15 +364,49 @@ xdp_program_detach(struct xdp_program *prog)
     }
 }
 
-/* Returns true if the link holds on to no device any more. */
-static bool
-link_is_dead(const struct xdp_program *prog)
+/* Returns whether the device still runs 'prog', which another tool can change
+ * without a word to us, and the end of the device does.  A kernel that does
+ * not tell is taken for one where all is well.  Main thread. */
+enum xdp_link_state
+xdp_program_link_state(const struct xdp_program *prog)
 {
     struct bpf_link_info info = { .id = 0 };
     __u32 len = sizeof info;
+    uint32_t id;
 
-    return (bpf_obj_get_info_by_fd(prog->link_fd, &info, &len)
-            || !info.xdp.ifindex);
+    if (prog->link_fd < 0) {
+        return XDP_LINK_GONE;
+    }
+    if (bpf_obj_get_info_by_fd(prog->link_fd, &info, &len)) {
+        return XDP_LINK_OURS;
+    }
+    if (!info.xdp.ifindex) {
+        return XDP_LINK_GONE;
+    }
+    id = xdp_program_id(prog);
+    return !id || info.prog_id == id ? XDP_LINK_OURS : XDP_LINK_FOREIGN;
+}
+
+/* Attaches 'prog' to its device once more, after XDP_LINK_GONE.  Returns 0, or
+ * a positive errno and a text in '*errp' as xdp_program_attach() does: EBUSY
+ * if somebody else's program is there now, where it stays. */
+int
+xdp_program_reattach(struct xdp_program *prog, char **errp)
+{
+    int error;
+
+    *errp = NULL;
+    if (prog->link_fd >= 0) {
+        close(prog->link_fd);
+        prog->link_fd = -1;
+    }
+    xdp_diagnose_begin();
+    error = xdp_diagnose_foreign(prog->ifname, prog->ifindex, errp);
+    if (!error) {
+        error = attach_link(prog, errp);
+    }
+    xdp_diagnose_end();
+    return error;
 }
 
 /* Puts 'new' in the place of the current program. */
@@ -384,7 +418,7 @@ exchange(const struct xdp_program *prog, const struct loaded *new)
                 .old_prog_fd = prog_fd(&prog->current));
 
     if (prog->front) {
-        return (link_is_dead(prog)
+        return (xdp_program_link_state(prog) != XDP_LINK_OURS
                 ? ENOLINK : xdp_front_set_next(prog->front, prog_fd(new)));
     }
     if (!same_class(&prog->current, new)) {

@@ -33,6 +33,13 @@ enum xdp_attach_mode {
     XDP_ATTACH_GENERIC,         /* In the stack, on any device. */
 };
 
+enum xdp_link_state {
+    XDP_LINK_OURS,              /* The device runs our program. */
+    XDP_LINK_FOREIGN,           /* Somebody has put another one in its place,
+                                 * in our own link. */
+    XDP_LINK_GONE,              /* The link holds on to no device any more. */
+};
+
 /* What a program is to do: see bpf/settings.h.  A change replaces the program,
  * without a gap. */
 struct xdp_settings {
@@ -57,6 +64,8 @@ struct xdp_program_opts {
 int xdp_program_attach(const struct xdp_program_opts *,
                        struct xdp_program **, char **errp);
 void xdp_program_detach(struct xdp_program *);
+enum xdp_link_state xdp_program_link_state(const struct xdp_program *);
+int xdp_program_reattach(struct xdp_program *, char **errp);
 int xdp_program_replace(struct xdp_program *, const struct xdp_settings *,
                         char **errp);
 

@@ -261,6 +261,22 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     return 0;
 }
 
+/* Returns true if the kernel has taken 'xsk' off its device, for good: that has
+ * been deleted, or moved to another network namespace, from where it may have
+ * come back since.  The kernel says so once.  Main thread. */
+bool
+xsk_is_lost(struct xsk *xsk)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    if (!getsockopt(xsk->fd, SOL_SOCKET, SO_ERROR, &error, &len)
+        && error == ENETDOWN) {
+        xsk->lost = true;
+    }
+    return xsk->lost;
+}
+
 /* Gives the socket and the rings of 'xsk' back to the kernel; the frames stay
  * taken.  The caller has taken it out of the socket map and, if it was
  * sending, drained it.  In copy mode the kernel is done with the frames when

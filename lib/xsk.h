@@ -116,6 +116,7 @@ struct xsk {
     atomic_uint64_t cookie;     /* Of hints to accept, 0 for none.  Changes
                                  * when the program is replaced. */
     struct busy_poll busy_poll;
+    bool lost;                  /* See xsk_is_lost(). */
 
     /* Receive: written by the poller. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct xsk_ring rx;
@@ -145,6 +146,7 @@ struct xsk {
 };
 
 int xsk_open(const struct xsk_opts *, struct xsk **, char **errp);
+bool xsk_is_lost(struct xsk *);
 void xsk_shut(struct xsk *);
 void xsk_close(struct xsk *);
 void xsk_set_cookie(struct xsk *, uint64_t cookie);
