@@ -7,6 +7,7 @@
 #include <net/if.h>
 
 #include "busy-poll.h"
+#include "host-shield.h"
 #include "netdev-probe.h"
 #include "netdev-tags.h"
 #include "openvswitch/dynamic-string.h"
@@ -425,8 +426,9 @@ needs_new_sockets(const struct port_config *a, const struct port_config *b)
 }
 
 /* Replaces all sockets, and the program where another mode is asked for.  The
- * queues are gone in between: their frames are dropped.  With the same mode
- * the port stays in what best-effort has chosen before: trying better ones
+ * queues are gone in between: their frames are dropped, also between the
+ * programs of two modes, which the kernel does not let be there at once.  With
+ * the same mode the port stays in what best-effort has chosen before: trying better ones
  * would take the program off, and frames would go to the host. */
 static int
 replace_sockets(struct xdp_port *port, const struct port_config *config,
@@ -435,9 +437,12 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     struct port_config old = port->config;
     enum xdp_mode old_mode = port->mode;
     uint32_t n_old = port->n_queues;
-    int error;
+    int error, shield = -1;
 
     close_queues(port, 0);
+    if (config->xdp_mode != old.xdp_mode) {
+        shield = host_shield_raise(port->ifindex);
+    }
     port->config = *config;
     port->config.hints = old.hints;
     port->config.busy_poll = old.busy_poll;
@@ -454,6 +459,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
             free(again);
         }
     }
+    host_shield_lower(shield);
     return error;
 }
 

@@ -48,8 +48,10 @@ load_pass(void)
           .imm = XDP_PASS },
         { .code = BPF_JMP | BPF_EXIT },
     };
+    /* As libbpf sets it for a program of section "xdp". */
+    LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_XDP);
     int fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "pass", "GPL", insns,
-                           sizeof insns / sizeof *insns, NULL);
+                           sizeof insns / sizeof *insns, &opts);
 
     check(fd < 0, "bpf_prog_load");
     return fd;
