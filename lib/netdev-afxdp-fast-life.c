@@ -3,11 +3,11 @@
 /* What becomes of a port whose device or program goes and comes back.
  *
  * The port follows the name: it is on the device that has it, or, while none
- * has, on the one that it is on already.  A device that is deleted, or moved to
- * another network namespace, takes the sockets with it; then the port gives
- * back all it has, stays in OVS without queues, and comes up on the next device
- * of the name.  Nothing tells of a program that another tool has taken off, so
- * we look. */
+ * has, on the one that it is on already.  A device that is deleted, or moved
+ * to another network namespace, takes the sockets with it; then the port gives
+ * back all it has, stays in OVS without queues, and comes up on the next
+ * device of the name.  Nothing need tell of a program that another tool has
+ * taken off, so we look. */
 
 #include <config.h>
 #include "netdev-afxdp-fast-private.h"

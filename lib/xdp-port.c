@@ -13,114 +13,11 @@
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
 #include "util.h"
+#include "xdp-port-queues.h"
 #include "xdp-program.h"
 #include "xsk.h"
 
 VLOG_DEFINE_THIS_MODULE(xdp_port);
-
-/* How long, in milliseconds, a driver in zero-copy mode may still write to
- * frames after the socket is closed: it is told by a work item after an RCU
- * grace period, up to 20 ms later (measured on Linux 6.18). */
-#define ZEROCOPY_STOP_MS 100
-
-/* Queues. */
-
-/* Lets 'xsk' believe the program's hints, if it writes any. */
-static void
-accept_hints(const struct xdp_port *port, struct xsk *xsk)
-{
-    xsk_set_cookie(xsk, (xdp_program_settings(port->program)->hints
-                         ? xdp_program_cookie(port->program) : 0));
-}
-
-/* Lets the program's frames of queue 'i' go to its socket, and the socket
- * believe the program's hints. */
-static int
-enter_queue(struct xdp_port *port, uint32_t i, char **errp)
-{
-    struct xsk *xsk = port->queues[i];
-    int error;
-
-    accept_hints(port, xsk);
-    error = xdp_program_set_socket(port->program, i, xsk->fd);
-    if (error) {
-        *errp = xasprintf("%s: queue %"PRIu32": entering the socket into the "
-                          "program's map failed (%s)", port->ifname, i,
-                          ovs_strerror(error));
-    }
-    return error;
-}
-
-/* Closes queues until 'n' are left.  First none of them gets frames any more,
- * then they are drained, then closed. */
-static void
-close_queues(struct xdp_port *port, uint32_t n)
-{
-    /* Draining takes interrupts: nobody polls meanwhile. */
-    for (uint32_t i = n; i < port->n_queues; i++) {
-        busy_poll_update(port->queues[i], port->ifindex, false);
-    }
-    for (uint32_t i = n; port->program && i < port->n_queues; i++) {
-        xdp_program_clear_socket(port->program, i);
-    }
-    for (uint32_t i = n; i < port->n_queues; i++) {
-        xsk_tx_drain(port->queues[i]);
-        xsk_shut(port->queues[i]);
-    }
-    if (port->n_queues > n && port->copy_mode == XSK_ZEROCOPY) {
-        xnanosleep_no_quiesce(ZEROCOPY_STOP_MS * 1000LL * 1000);
-    }
-    while (port->n_queues > n) {
-        xsk_close(port->queues[--port->n_queues]);
-    }
-}
-
-/* Opens one more queue and, if the program is there, enters it. */
-static int
-open_queue(struct xdp_port *port, char **errp)
-{
-    uint32_t queue = port->n_queues;
-    const struct xsk_opts opts = {
-        .ifname = port->ifname,
-        .ifindex = port->ifindex,
-        .queue = queue,
-        .copy_mode = port->copy_mode,
-        .n_rx_desc = port->config.n_rxq_desc,
-        .n_tx_desc = port->config.n_txq_desc,
-        .n_frames = port->config.n_frames,
-        .numa_node = port->numa_node,
-    };
-    struct xsk *xsk;
-    int error;
-
-    error = xsk_open(&opts, &xsk, errp);
-    if (error) {
-        return error;
-    }
-    port->queues = xrealloc(port->queues,
-                            (port->n_queues + 1) * sizeof *port->queues);
-    port->queues[port->n_queues++] = xsk;
-    return port->program ? enter_queue(port, queue, errp) : 0;
-}
-
-/* Opens or closes queues until 'n' are there.  On failure those that were
- * there before are still there. */
-static int
-set_n_queues(struct xdp_port *port, uint32_t n, char **errp)
-{
-    uint32_t n_before = port->n_queues;
-
-    close_queues(port, MIN(n, n_before));
-    while (port->n_queues < n) {
-        int error = open_queue(port, errp);
-
-        if (error) {
-            close_queues(port, n_before);
-            return error;
-        }
-    }
-    return 0;
-}
 
 /* Brings busy polling on all queues to what is configured, as far as that is
  * possible now.  Returns true if it is not as it was before.  To be called
@@ -236,7 +133,7 @@ update_program(struct xdp_port *port, char **errp)
     }
     error = xdp_program_replace(port->program, &settings, errp);
     for (uint32_t i = 0; !error && i < port->n_queues; i++) {
-        accept_hints(port, port->queues[i]);
+        xdp_port_accept_hints(port, port->queues[i]);
     }
     return error;
 }
@@ -264,7 +161,7 @@ attach_program(struct xdp_port *port, char **errp)
         error = xdp_program_attach(&opts, &port->program, errp);
     }
     for (uint32_t i = 0; !error && i < port->n_queues; i++) {
-        error = enter_queue(port, i, errp);
+        error = xdp_port_enter_queue(port, i, errp);
     }
     return error;
 }
@@ -288,7 +185,7 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
         }
     }
     if (port->copy_mode != copy_mode(mode)) {
-        close_queues(port, 0);
+        xdp_port_close_queues(port, 0);
     }
     if (port->program
         && (xdp_program_mode(port->program) != attach_mode(mode)
@@ -297,7 +194,7 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
     }
     port->mode = mode;
     port->copy_mode = copy_mode(mode);
-    error = set_n_queues(port, n_queues, errp);
+    error = xdp_port_set_n_queues(port, n_queues, errp);
     if (error) {
         return error;
     }
@@ -308,7 +205,7 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
 static void
 detach(struct xdp_port *port)
 {
-    close_queues(port, 0);
+    xdp_port_close_queues(port, 0);
     detach_program(port);
 }
 
@@ -428,8 +325,8 @@ needs_new_sockets(const struct port_config *a, const struct port_config *b)
 /* Replaces all sockets, and the program where another mode is asked for.  The
  * queues are gone in between: their frames are dropped, also between the
  * programs of two modes, which the kernel does not let be there at once.  With
- * the same mode the port stays in what best-effort has chosen before: trying better ones
- * would take the program off, and frames would go to the host. */
+ * the same mode the port stays in what best-effort has chosen before: trying
+ * better ones would take the program off. */
 static int
 replace_sockets(struct xdp_port *port, const struct port_config *config,
                 uint32_t n_queues, char **errp)
@@ -439,7 +336,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     uint32_t n_old = port->n_queues;
     int error, shield = -1;
 
-    close_queues(port, 0);
+    xdp_port_close_queues(port, 0);
     if (config->xdp_mode != old.xdp_mode) {
         shield = host_shield_raise(port->ifindex);
     }
@@ -582,7 +479,7 @@ xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
     if (needs_new_sockets(&port->config, config)) {
         error = replace_sockets(port, config, n_queues, errp);
     } else {
-        error = set_n_queues(port, n_queues, errp);
+        error = xdp_port_set_n_queues(port, n_queues, errp);
         if (!error) {
             port->config.n_rxq = config->n_rxq;
         }

@@ -261,9 +261,9 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     return 0;
 }
 
-/* Returns true if the kernel has taken 'xsk' off its device, for good: that has
- * been deleted, or moved to another network namespace, from where it may have
- * come back since.  The kernel says so once.  Main thread. */
+/* Returns true if the kernel has taken 'xsk' off its device, for good: that
+ * has been deleted, or moved to another network namespace, from where it may
+ * have come back since.  The kernel says so once.  Main thread. */
 bool
 xsk_is_lost(struct xsk *xsk)
 {
