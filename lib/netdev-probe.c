@@ -5,12 +5,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "netdev-genl.h"
 #include "netlink.h"
@@ -102,4 +104,25 @@ netdev_probe_n_rx_queues(const char *ifname)
         n = queues_from_sysfs(ifname);
     }
     return MAX(n, 1);
+}
+
+/* Returns true if frames may come from device 'ifname' whose checksum the
+ * sender has left to hardware: from those that hand over what other software
+ * sends, which are devices without hardware, and on a virtio bus.  What has
+ * been on a wire has its checksum.  Any thread. */
+bool
+netdev_probe_leaves_checksums(const char *ifname)
+{
+    char *path = xasprintf("/sys/class/net/%s/device/subsystem", ifname);
+    char bus[PATH_MAX];
+    ssize_t n = readlink(path, bus, sizeof bus - 1);
+    const char *name;
+
+    free(path);
+    if (n < 0) {
+        return true;
+    }
+    bus[n] = '\0';
+    name = strrchr(bus, '/');
+    return !strcmp(name ? name + 1 : bus, "virtio");
 }

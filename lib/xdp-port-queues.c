@@ -4,6 +4,7 @@
 #include "xdp-port-queues.h"
 
 #include "busy-poll.h"
+#include "netdev-probe.h"
 #include "util.h"
 #include "xdp-port.h"
 #include "xdp-program.h"
@@ -74,6 +75,7 @@ open_queue(struct xdp_port *port, char **errp)
         .ifindex = port->ifindex,
         .queue = queue,
         .copy_mode = port->copy_mode,
+        .checksums = netdev_probe_leaves_checksums(port->ifname),
         .n_rx_desc = port->config.n_rxq_desc,
         .n_tx_desc = port->config.n_txq_desc,
         .n_frames = port->config.n_frames,

@@ -293,7 +293,9 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     xsk_count(&xsk->rx_packets, n);
     xsk_count(&xsk->rx_batches, 1);
     xsk_count(&xsk->rx_hints, n_hints);
-    xsk_count(&xsk->rx_checksums, checksum_finish_batch(batch));
+    if (xsk->checksums) {
+        xsk_count(&xsk->rx_checksums, checksum_finish_batch(batch));
+    }
 
     xsk_refill(xsk);
     if (OVS_UNLIKELY(xsk_ring_needs_wakeup(&xsk->fill))) {

@@ -244,6 +244,7 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     xsk->fd = -1;
     xsk->queue = opts->queue;
     xsk->copy_mode = opts->copy_mode;
+    xsk->checksums = opts->checksums;
     xsk->n_rx_desc = opts->n_rx_desc;
     xsk->n_level = opts->n_rx_desc;
     tx_handover_init(&xsk->handover, opts->n_tx_desc);

@@ -89,6 +89,7 @@ struct xsk_opts {
     int ifindex;
     uint32_t queue;             /* Of the device. */
     enum xsk_copy_mode copy_mode;
+    bool checksums;             /* Finish checksums left to hardware? */
     uint32_t n_rx_desc;         /* Powers of two. */
     uint32_t n_tx_desc;
     uint32_t n_frames;          /* To reserve, at least the sum of those. */
@@ -112,6 +113,7 @@ struct xsk {
     int fd;
     uint32_t queue;
     enum xsk_copy_mode copy_mode;
+    bool checksums;
     uint32_t n_rx_desc;
     atomic_uint64_t cookie;     /* Of hints to accept, 0 for none.  Changes
                                  * when the program is replaced. */
