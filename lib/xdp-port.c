@@ -293,7 +293,10 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
     port->numa_node = MAX(numa_node, 0);
     port->config = *config;
     port->table = table;
-    if (!netdev_probe_is_ethernet(ifname)) {
+    if (!ifindex) {
+        *errp = xasprintf("%s: there is no such device", ifname);
+        error = ENODEV;
+    } else if (!netdev_probe_is_ethernet(ifname)) {
         *errp = xasprintf("%s is not an Ethernet device: only those can be "
                           "ports of type afxdp-fast", ifname);
         error = EOPNOTSUPP;
