@@ -137,6 +137,7 @@ static const struct {
     enum finding_level level;
 } status_keys[] = {
     { "config-error", FINDING_ERROR },
+    { "port-error", FINDING_ERROR },
     { "xdp-mode-reason", FINDING_NOTE },
     { "kernel-lacks", FINDING_NOTE },
     { "prefix-pinned", FINDING_NOTE },

@@ -191,11 +191,11 @@ forward() {
 }
 
 # unexpected_log: prints what the daemon logged at WARN or above, without what
-# a busy machine (timeval, ovs_rcu) or a port that goes under traffic
-# (xlate_key) make OVS say, whatever the ports' type.
+# a busy machine (timeval, ovs_rcu) or a port that comes or goes under traffic
+# (unknown port, xlate_key) make OVS say, whatever the ports' type.
 unexpected_log() {
     grep -E '\|(WARN|ERR|EMER)\|' "$dir/ovs-vswitchd.log" |
-        grep -vE '\|(timeval|ovs_rcu.*)\||xlate_key failed \(No such device\)'
+        grep -vE '\|(timeval|ovs_rcu.*)\||(xlate_key failed \(No such device|received packet on unknown port )'
 }
 
 # Traffic.
