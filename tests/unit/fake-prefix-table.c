@@ -218,13 +218,6 @@ prefix_table_explain(const struct prefix_table *t OVS_UNUSED,
 }
 
 char *
-prefix_table_check_version(const struct prefix_table *t OVS_UNUSED,
-                           const struct prefix_set *set OVS_UNUSED)
-{
-    return NULL;
-}
-
-char *
 prefix_table_check_set(const struct prefix_table *t,
                        const struct prefix_set *set)
 {
@@ -241,6 +234,16 @@ prefix_table_check_set(const struct prefix_table *t,
         }
     }
     return NULL;
+}
+
+char *
+prefix_table_check_version(const struct prefix_table *t,
+                           const struct prefix_set *set)
+{
+    return (t->n > 1 && t->versions[0].pinned
+            && !strcmp(t->versions[1].set->version, set->version)
+            ? xasprintf("version \"%s\" has been rolled back", set->version)
+            : NULL);
 }
 
 void

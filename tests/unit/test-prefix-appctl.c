@@ -332,6 +332,11 @@ a_file_is_in_force(void)
     json_destroy(json);
     CHECK_SAYS("prefix-rollback eth0", "version: one");
     CHECK_SAYS("prefix-show eth0", "pinned: yes");
+    CHECK_REFUSES(with_file("prefix-check eth0", ""),
+                  "refused: version \"two\" has been rolled back");
+    write_file(FILE_OF("one", ENTRY("12.0.0.0/8", "\"action\": \"drop\"")));
+    CHECK_SAYS(with_file("prefix-check eth0", ""),
+               "warning: version \"one\" is in force with other entries");
 }
 
 static void
