@@ -9,6 +9,7 @@
 
 #include "forward.h"
 #include "hints.h"
+#include "host.h"
 #include "parse.h"
 #include "settings.h"
 #include "verdict.h"
@@ -24,13 +25,17 @@ afxdp_fast(struct xdp_md *ctx)
     if (!stats) {
         return XDP_DROP;
     }
-    if (!hints_on && !table_on && !malformed_drop) {
+    if (!hints_on && !table_on && !malformed_drop && !host_on) {
         return to_userspace(ctx, stats);
     }
 
     if (table_on && parse_plain(ctx, &pkt)) {
-        int verdict = forward(ctx, stats, &pkt);
+        int verdict;
 
+        if (host_on && is_for_host(&pkt, PARSED_IP)) {
+            return to_host(ctx, stats, &pkt, XDP_C_HOST_TRAFFIC);
+        }
+        verdict = forward(ctx, stats, &pkt);
         if (verdict != GO_UP) {
             return verdict;
         }
@@ -41,6 +46,9 @@ afxdp_fast(struct xdp_md *ctx)
     }
 
     parsed = parse(ctx, &pkt);
+    if (host_on && is_for_host(&pkt, parsed)) {
+        return to_host(ctx, stats, &pkt, XDP_C_HOST_TRAFFIC);
+    }
     if (malformed_drop && is_malformed(parsed)) {
         return end(stats, XDP_C_DROP_MALFORMED, XDP_DROP);
     }

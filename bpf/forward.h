@@ -7,9 +7,8 @@
 #ifndef FORWARD_H
 #define FORWARD_H 1
 
-#include <linux/icmpv6.h>
-
 #include "checksum.h"
+#include "host.h"
 #include "lookup.h"
 #include "parse.h"
 #include "rewrite.h"
@@ -19,10 +18,6 @@
 
 /* No verdict of XDP: the frame goes to userspace. */
 #define GO_UP (-1)
-
-/* Router solicitation to redirect (RFC 4861): 133 to 137. */
-#define ND_FIRST 133
-#define ND_LAST 137
 
 /* Returns GO_UP, counted. */
 static __always_inline int
@@ -81,15 +76,12 @@ is_group(const struct packet *pkt)
             : ipv4_stays(ip->saddr) || ipv4_stays(ip->daddr));
 }
 
+/* Is it router solicitation to redirect (RFC 4861)? */
 static __always_inline bool
 is_nd(const struct packet *pkt)
 {
-    const __u8 *type;
+    const __u8 *type = icmpv6_at(pkt, 1);
 
-    if (!pkt->l3.ipv6 || pkt->l3.proto != IPPROTO_ICMPV6) {
-        return false;
-    }
-    type = bytes_at(pkt, pkt->l3.l4_ofs, 1, pkt->l3.end);
     return type && *type >= ND_FIRST && *type <= ND_LAST;
 }
 
@@ -235,23 +227,6 @@ redirect(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt,
     return end(stats, XDP_C_REDIRECT, XDP_REDIRECT);
 }
 
-/* Hands the frame to the host's stack.  A tag that the front program has put
- * into it goes out again: the driver has it still, and there would be two. */
-static __always_inline int
-to_host(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
-{
-    const struct xdp_front_note *note;
-    __u32 zero = 0;
-
-    if (front_on) {
-        note = bpf_map_lookup_elem(&front_note, &zero);
-        if (note && note->tag_put_back) {
-            pop_tag(ctx, pkt);
-        }
-    }
-    return end(stats, XDP_C_TO_HOST, XDP_PASS);
-}
-
 /* Returns the verdict on 'pkt', or GO_UP, counted. */
 static __always_inline int
 forward(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
@@ -282,7 +257,7 @@ forward(struct xdp_md *ctx, struct xdp_counters *stats, struct packet *pkt)
         return end(stats, XDP_C_DROP_PREFIX, XDP_DROP);
     case TABLE_HOST:
         count_hit(&found, l, pkt);
-        return to_host(ctx, stats, pkt);
+        return to_host(ctx, stats, pkt, XDP_C_TO_HOST);
     case TABLE_USERSPACE:
         count_hit(&found, l, pkt);
         return go_up(stats, XDP_C_UP_ENTRY);

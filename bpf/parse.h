@@ -68,7 +68,9 @@ struct packet {
     __u32 len;                  /* The whole of it. */
     bool frags;                 /* Is it in more than one piece? */
 
+    __be16 type;                /* Of what is behind the tags. */
     __u16 vlan;                 /* Id of the outer tag, 0 for none. */
+    __u16 inner_vlan;           /* Id of the second one, 0 for none. */
     bool tagged;
     __be32 ports;               /* Or 0. */
     bool has_l4;                /* Are they there? */
@@ -233,7 +235,8 @@ is_out_of_reach(const struct packet *pkt)
 }
 
 /* Finds out about the frame of 'ctx', and sets all of 'pkt'; what is in 'l3'
- * counts only if the frame is PARSED_IP or XDP_C_MALFORMED_L4.  The pointers
+ * counts only if the frame is PARSED_IP or XDP_C_MALFORMED_L4, and of
+ * XDP_C_NOT_IP 'type' and 'l3.ofs' count.  The pointers
  * in it are good until the first helper that moves the frame's ends. */
 static __always_inline __u32
 parse(struct xdp_md *ctx, struct packet *pkt)
@@ -261,10 +264,14 @@ parse(struct xdp_md *ctx, struct packet *pkt)
         if (!i) {
             pkt->vlan = bpf_ntohs(vlan->tci) & VLAN_VID_MASK;
             pkt->tagged = true;
+        } else {
+            pkt->inner_vlan = bpf_ntohs(vlan->tci) & VLAN_VID_MASK;
         }
         type = vlan->type;
         ofs += sizeof *vlan;
     }
+    pkt->type = type;
+    pkt->l3.ofs = ofs;
 
     if (type == bpf_htons(ETH_P_IP)) {
         pkt->ip = parse_ipv4(pkt, ofs, pkt->len, &pkt->l3);
@@ -315,6 +322,7 @@ parse_plain(struct xdp_md *ctx, struct packet *pkt)
     if (total < sizeof f->ip + 4 || sizeof f->eth + total > pkt->len) {
         return false;
     }
+    pkt->type = f->eth.h_proto;
     pkt->ip = &f->ip;
     pkt->ports = *(const __be32 *) f->l4;
     pkt->has_l4 = true;

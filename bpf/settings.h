@@ -21,6 +21,10 @@ const volatile bool hints_on = false;
  * then. */
 const volatile bool table_on = false;
 
+/* Hand the host's own traffic to its stack?  The maps of it exist only
+ * then. */
+const volatile bool host_on = false;
+
 /* Drop malformed frames, rather than sending them up? */
 const volatile bool malformed_drop = false;
 

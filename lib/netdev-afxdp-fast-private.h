@@ -7,6 +7,7 @@
  *     netdev-afxdp-fast.c         options, reconfiguration, packets
  *     netdev-afxdp-fast-status.c  status and statistics
  *     netdev-afxdp-fast-table.c   the prefix table and the program
+ *     netdev-afxdp-fast-host.c    the host's own traffic
  *     netdev-afxdp-fast-life.c    devices and programs that come and go
  *     netdev-afxdp-fast-show.c    commands of the control socket: of ports,
  *     netdev-afxdp-fast-doctor.c  what is wrong with them,
@@ -22,6 +23,7 @@
 #include "xsk.h"
 
 struct ds;
+struct host_maps;
 struct netdev_custom_stats;
 struct netdev_stats;
 struct prefix_table;
@@ -49,6 +51,8 @@ struct netdev_afxdp_fast {
     bool config_refused;                /* For a reason that may pass. */
     char *config_error;                 /* Of the last options, or NULL. */
     char *port_error;                   /* Of device or program, or NULL. */
+    char *host_addresses;               /* Whose frames go to the host, */
+    char *host_warning;                 /* and what is wrong there: or NULL. */
     int requested_n_txq;
     atomic_uint64_t tx_no_queue;        /* Frames dropped while 'port' had no
                                          * queues.  Any thread adds. */
@@ -60,6 +64,10 @@ struct netdev_afxdp_fast {
     long long int next_device_look;     /* In ms. */
     struct retry device_retry;
     struct retry config_retry;
+
+    /* Main thread only; see netdev-afxdp-fast-host.c. */
+    struct host_maps *host_maps;        /* NULL before host-traffic=pass. */
+    uint64_t host_seq;                  /* Addresses that are in them. */
 };
 
 struct netdev_afxdp_fast *netdev_afxdp_fast_cast(const struct netdev *);
@@ -77,6 +85,13 @@ void netdev_afxdp_fast_connect_table(struct netdev_afxdp_fast *);
 char *netdev_afxdp_fast_change_program(struct netdev_afxdp_fast *,
                                        const struct port_config *);
 void netdev_afxdp_fast_run_tables(void);
+
+int netdev_afxdp_fast_check_host(const char *name, int ifindex, char **errp);
+char *netdev_afxdp_fast_set_host(struct netdev_afxdp_fast *, int ifindex,
+                                 const struct port_config *);
+void netdev_afxdp_fast_run_host(void);
+void netdev_afxdp_fast_get_host_status(const struct netdev_afxdp_fast *,
+                                       struct smap *);
 
 void netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *, char *);
 void netdev_afxdp_fast_look(struct netdev_afxdp_fast *);

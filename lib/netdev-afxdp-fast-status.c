@@ -41,6 +41,8 @@ netdev_afxdp_fast_get_config(const struct netdev *netdev, struct smap *args)
                  port->config.busy_poll ? "true" : "false");
         smap_add(args, "malformed",
                  port->config.malformed_drop ? "drop" : "userspace");
+        smap_add(args, "host-traffic",
+                 port->config.host_pass ? "pass" : "refuse");
         smap_add_format(args, "fast-path-share", "%"PRIu32,
                         port->config.fast_path_share);
     }
@@ -211,6 +213,7 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
         add_busy_poll(port, status);
     }
     add_table(dev, status);
+    netdev_afxdp_fast_get_host_status(dev, status);
     if (dev->port_error) {
         smap_add(status, "port-error", dev->port_error);
     }

@@ -49,6 +49,7 @@ netdev_afxdp_fast_change_program(struct netdev_afxdp_fast *dev,
 
     if (config->hints != port->config.hints
         || config->malformed_drop != port->config.malformed_drop
+        || !port_config_same_host(config, &port->config)
         || table != port->table
         || (table && !xdp_port_program_fits(port))) {
         ovs_mutex_lock(&dev->mutex);

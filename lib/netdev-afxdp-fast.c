@@ -8,6 +8,7 @@
 
 #include "dirs.h"
 #include "dp-packet.h"
+#include "host-maps.h"
 #include "kernel-features.h"
 #include "napi-hold.h"
 #include "netdev-afxdp-fast-private.h"
@@ -111,6 +112,9 @@ afxdp_fast_destruct(struct netdev *netdev)
     xdp_port_close(dev->port);
     free(dev->config_error);
     free(dev->port_error);
+    free(dev->host_addresses);
+    free(dev->host_warning);
+    host_maps_destroy(dev->host_maps);
     ovs_mutex_destroy(&dev->mutex);
     netdev_linux_class.destruct(netdev);
 }
@@ -143,6 +147,21 @@ netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *dev, char *error)
     free(error);
 }
 
+/* Makes sure that the host does not lose its addresses on device 'ifindex'
+ * when 'dev' comes up there.  Returns 0, or a positive errno and why in
+ * '*errp', which the caller frees. */
+static int
+open_host(struct netdev_afxdp_fast *dev, int ifindex,
+          const struct port_config *config, char **errp)
+{
+    if (!config->host_pass) {
+        return netdev_afxdp_fast_check_host(netdev_get_name(&dev->lin.up),
+                                            ifindex, errp);
+    }
+    *errp = netdev_afxdp_fast_set_host(dev, ifindex, config);
+    return *errp ? ENOMEM : 0;
+}
+
 /* Brings the new port 'dev' up.  That is done here and not in reconfigure()
  * because OVS makes "Invalid argument" of the latter's errors and puts the
  * text of this one's into the Interface table. */
@@ -160,8 +179,12 @@ open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
     if (error) {
         return error;
     }
-    error = xdp_port_open(name, ifindex, netdev_get_numa_id(netdev), config,
-                          prefix_table_is_wanted(dev->prefixes), &port, errp);
+    error = open_host(dev, ifindex, config, errp);
+    if (!error) {
+        error = xdp_port_open(name, ifindex, netdev_get_numa_id(netdev),
+                              config, prefix_table_is_wanted(dev->prefixes),
+                              dev->host_maps, &port, errp);
+    }
     if (error) {
         if (port_retry_failed(name, ifindex, config, error, *errp)) {
             VLOG_WARN("%s", *errp);
@@ -190,9 +213,14 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     struct netdev *netdev = &dev->lin.up;
     char *error;
 
+    error = netdev_afxdp_fast_set_host(dev, dev->port->ifindex, config);
+    if (error) {
+        return error;
+    }
     error = netdev_afxdp_fast_change_program(dev, config);
     dev->requested.hints = config->hints;
     dev->requested.malformed_drop = config->malformed_drop;
+    port_config_copy_host(&dev->requested, config);
     dev->requested.fast_path_share = config->fast_path_share;
     dev->port->config.fast_path_share = config->fast_path_share;
     if (config->busy_poll != dev->port->config.busy_poll) {
@@ -215,6 +243,20 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     return error;
 }
 
+/* Returns true if 'config' fits the live port 'dev' as far as can be seen
+ * without touching it; otherwise false, and why not in '*errp'. */
+static bool
+check_live(const struct netdev_afxdp_fast *dev,
+           const struct port_config *config, char **errp)
+{
+    const struct xdp_port *port = dev->port;
+
+    return (xdp_port_check(port, config, errp)
+            && (!port->config.host_pass || config->host_pass
+                || !netdev_afxdp_fast_check_host(port->ifname, port->ifindex,
+                                                 errp)));
+}
+
 static int
 configure(struct netdev *netdev, const struct smap *options, char **errp)
 {
@@ -227,7 +269,7 @@ configure(struct netdev *netdev, const struct smap *options, char **errp)
         netdev_afxdp_fast_look(dev);
     }
     if (!port_config_parse(options, &config, &error)
-        || (dev->port && !xdp_port_check(dev->port, &config, &error))) {
+        || (dev->port && !check_live(dev, &config, &error))) {
         if (!dev->port) {
             *errp = xasprintf("%s: %s", netdev_get_name(netdev), error);
             free(error);
@@ -399,6 +441,7 @@ afxdp_fast_wait(const struct netdev_class *class)
     netdev_linux_class.wait(class);
     netdev_afxdp_fast_run_tables();
     netdev_afxdp_fast_run_devices();
+    netdev_afxdp_fast_run_host();
     port_retry_run();
     if (napi_holds_are_waiting() || busy_poll_is_in_use()) {
         if (time_msec() >= busy_poll_next) {

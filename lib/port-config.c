@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "host-ports.h"
 #include "openvswitch/dynamic-string.h"
 #include "smap.h"
 #include "util.h"
@@ -25,6 +26,7 @@ static const char *const hints_names[N_HINTS_CHOICES] = {
 static const char *const option_names[] = {
     "n_rxq", "xdp-mode", "n_rxq_desc", "n_txq_desc", "frames", "xdp-hints",
     "busy-poll", "prefixes", "prefix-file", "fast-path-share", "malformed",
+    "host-traffic", "host-ports",
 };
 
 /* Returns the option value that stands for 'mode'. */
@@ -149,6 +151,28 @@ parse_malformed(const struct smap *options, bool *drop)
     return error;
 }
 
+static char *
+parse_host(const struct smap *options, struct port_config *config)
+{
+    static const char *const words[] = { "refuse", "pass" };
+    const char *ports = smap_get(options, "host-ports");
+    size_t i = 0;
+    char *error;
+
+    error = parse_word(options, "host-traffic", words, ARRAY_SIZE(words),
+                       "refuse or pass", &i);
+    config->host_pass = i;
+    if (!error && ports && !config->host_pass) {
+        error = xasprintf("host-ports=%s: means something only together with "
+                          "host-traffic=pass", ports);
+    }
+    if (!error && ports) {
+        error = host_ports_parse(ports, config->host_ports,
+                                 &config->n_host_ports);
+    }
+    return error;
+}
+
 /* The default of 'frames' is what fills all rings, and less makes no sense:
  * the rings could then not be filled. */
 static char *
@@ -205,8 +229,31 @@ port_config_parse(const struct smap *options, struct port_config *config,
         error = parse_number(options, "fast-path-share", 0, 100,
                              &config->fast_path_share);
     }
+    if (!error) {
+        error = parse_host(options, config);
+    }
     *errp = error;
     return !error;
+}
+
+/* Returns true if 'a' and 'b' say the same of the host's own traffic. */
+bool
+port_config_same_host(const struct port_config *a,
+                      const struct port_config *b)
+{
+    return (a->host_pass == b->host_pass
+            && a->n_host_ports == b->n_host_ports
+            && !memcmp(a->host_ports, b->host_ports,
+                       a->n_host_ports * sizeof a->host_ports[0]));
+}
+
+/* Makes 'to' say of the host's own traffic what 'from' does. */
+void
+port_config_copy_host(struct port_config *to, const struct port_config *from)
+{
+    to->host_pass = from->host_pass;
+    to->n_host_ports = from->n_host_ports;
+    memcpy(to->host_ports, from->host_ports, sizeof to->host_ports);
 }
 
 /* Returns true if 'a' and 'b' say the same. */
@@ -221,7 +268,8 @@ port_config_equal(const struct port_config *a, const struct port_config *b)
             && a->hints == b->hints
             && a->busy_poll == b->busy_poll
             && a->malformed_drop == b->malformed_drop
-            && a->fast_path_share == b->fast_path_share);
+            && a->fast_path_share == b->fast_path_share
+            && port_config_same_host(a, b));
 }
 
 /* Returns a message about the first of 'options' that no afxdp-fast port has,

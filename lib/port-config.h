@@ -29,6 +29,9 @@ enum hints_choice {
     N_HINTS_CHOICES
 };
 
+/* Most entries of host-ports, XDP_HOST_MAX_PORTS of xdp-layout.h. */
+#define PORT_MAX_HOST_PORTS 32
+
 struct port_config {
     enum xdp_mode xdp_mode;
     uint32_t n_rxq;             /* 0: as many as the device has. */
@@ -39,6 +42,9 @@ struct port_config {
     bool busy_poll;             /* Where it can be: see busy-poll.h. */
     bool malformed_drop;        /* Drop malformed frames in the program. */
     uint32_t fast_path_share;   /* Percent of the flows. */
+    bool host_pass;             /* Hand the host's own traffic to it. */
+    uint32_t n_host_ports;      /* Of what follows, sorted, */
+    uint32_t host_ports[PORT_MAX_HOST_PORTS];   /* XDP_HOST_PORT(). */
 };
 
 /* Ring sizes.  The smallest holds two bursts; the kernel allows more than the
@@ -64,6 +70,9 @@ struct port_config {
 
 bool port_config_parse(const struct smap *options, struct port_config *,
                        char **errp);
+bool port_config_same_host(const struct port_config *,
+                           const struct port_config *);
+void port_config_copy_host(struct port_config *, const struct port_config *);
 bool port_config_equal(const struct port_config *,
                        const struct port_config *);
 char *port_config_unknown_options(const struct smap *options);

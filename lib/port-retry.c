@@ -37,7 +37,7 @@ retry_may_help(int error)
 {
     return (error == EBUSY || error == EAGAIN || error == ENOMEM
             || error == ENOBUFS || error == ENOSPC || error == EMFILE
-            || error == ENFILE);
+            || error == ENFILE || error == EADDRINUSE);
 }
 
 bool
@@ -75,6 +75,7 @@ port_retry_check(const char *name, int ifindex,
     const struct failed_port *port = shash_find_data(&failed_ports, name);
 
     if (!port || port->ifindex != ifindex || port->error == EBUSY
+        || port->error == EADDRINUSE
         || !port_config_equal(&port->config, config)
         || retry_is_due(&port->retry)) {
         return 0;

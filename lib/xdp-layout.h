@@ -13,7 +13,7 @@
 
 /* Changes whenever the size or the meaning of anything in this file changes.
  * Maps that outlive a daemon are adopted only if they carry this number. */
-#define XDP_LAYOUT_VERSION 2
+#define XDP_LAYOUT_VERSION 3
 
 /* Hints.
  *
@@ -77,6 +77,8 @@ _Static_assert(sizeof(struct xdp_hints) <= 32, "bpf_xdp_adjust_meta()");
       "verdict: redirected to another port, the fast path")                 \
     X(TO_HOST, "xdp_to_host",                                               \
       "verdict: handed to the host's stack by a prefix entry")              \
+    X(HOST_TRAFFIC, "xdp_host_traffic",                                     \
+      "verdict: handed to the host's stack, it is the host's own")          \
     X(DROP_PREFIX, "xdp_drop_prefix",                                       \
       "verdict: dropped by a prefix entry")                                 \
     X(DROP_MALFORMED, "xdp_drop_malformed",                                 \
@@ -157,5 +159,37 @@ struct xdp_front_note {
     __u32 tag_put_back;         /* Into the frame; the driver has it still. */
     __u32 reserved;
 };
+
+/* The host's own traffic (bpf/host.h): keys of hash maps, which userspace
+ * writes and the program looks up.  The values are of no interest. */
+
+/* Where on the link the host is. */
+struct xdp_host_place {
+    __u8 mac[6];                /* Its MAC address, or all ones for group
+                                 * addresses. */
+    __u16 vlan;                 /* Id of the outer tag, 0: none. */
+    __u16 inner_vlan;           /* Id of the tag behind it, 0: none. */
+    __u16 reserved;
+};
+
+/* An address of the host; IPv4 as ::ffff:a.b.c.d. */
+struct xdp_host_address {
+    __u8 addr[16];
+};
+
+/* A kind of packet: IP protocol in the upper 16 bits, and destination port, or
+ * type in ICMPv6, in the lower ones. */
+#define XDP_HOST_PORT(PROTO, PORT) ((__u32) (PROTO) << 16 | (PORT))
+
+/* Places are a device and what is on top of it, most often one or two.  Hosts
+ * with more addresses than this have them for others. */
+#define XDP_HOST_MAX_PLACES 1024
+#define XDP_HOST_MAX_ADDRESSES 16384
+
+/* As many as anybody would write into an option. */
+#define XDP_HOST_MAX_PORTS 32
+
+_Static_assert(sizeof(struct xdp_host_place) == 12, "part of the layout");
+_Static_assert(sizeof(struct xdp_host_address) == 16, "part of the layout");
 
 #endif /* xdp-layout.h */

@@ -104,6 +104,7 @@ wanted_settings(const struct xdp_port *port)
         .hints = wants_hints(port),
         .table = port->table,
         .malformed_drop = port->config.malformed_drop,
+        .host = port->config.host_pass ? port->host : NULL,
         .tags_hidden = (port->table
                         && netdev_probe_may_hide_tags(port->ifname,
                                                       port->ifindex)),
@@ -116,7 +117,8 @@ settings_equal(const struct xdp_settings *a, const struct xdp_settings *b)
     return (a->hints == b->hints
             && a->table == b->table
             && a->malformed_drop == b->malformed_drop
-            && a->tags_hidden == b->tags_hidden);
+            && a->tags_hidden == b->tags_hidden
+            && a->host == b->host);
 }
 
 /* Brings the program to wanted_settings(), by putting another one in its
@@ -276,13 +278,15 @@ resolve_n_queues(const struct xdp_port *port,
 }
 
 /* Puts the program, one with a prefix table if 'table', and the sockets on
- * device 'ifname' as 'config' says.  On success returns 0 and stores the port
+ * device 'ifname' as 'config' says.  'host' is there if 'config' asks for
+ * host-traffic=pass, and stays as long as the port does.  On success returns 0 and stores the port
  * in '*portp'.  On failure returns a positive errno, stores NULL, and stores
  * why in '*errp', which the caller frees; the device is then as it was. */
 int
 xdp_port_open(const char *ifname, int ifindex, int numa_node,
               const struct port_config *config, bool table,
-              struct xdp_port **portp, char **errp)
+              const struct host_maps *host, struct xdp_port **portp,
+              char **errp)
 {
     struct xdp_port *port = xzalloc(sizeof *port);
     uint32_t n_queues;
@@ -293,6 +297,7 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
     port->numa_node = MAX(numa_node, 0);
     port->config = *config;
     port->table = table;
+    port->host = host;
     if (!ifindex) {
         *errp = xasprintf("%s: there is no such device", ifname);
         error = ENODEV;
@@ -347,6 +352,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     port->config.hints = old.hints;
     port->config.busy_poll = old.busy_poll;
     port->config.malformed_drop = old.malformed_drop;
+    port_config_copy_host(&port->config, &old);
     error = attach(port, (config->xdp_mode == old.xdp_mode
                           ? old_mode : config->xdp_mode), n_queues, errp);
     if (error) {
@@ -386,6 +392,7 @@ xdp_port_set_program(struct xdp_port *port, const struct port_config *config,
 
     port->config.hints = config->hints;
     port->config.malformed_drop = config->malformed_drop;
+    port_config_copy_host(&port->config, config);
     port->table = table;
     error = program_is_live(port) ? update_program(port, errp) : 0;
     if (error) {

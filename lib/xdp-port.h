@@ -15,6 +15,7 @@
 #include "port-config.h"
 #include "xsk.h"
 
+struct host_maps;
 struct xdp_program;
 
 struct xdp_port {
@@ -28,14 +29,15 @@ struct xdp_port {
     char *fallback_reason;      /* Why no better mode, or NULL. */
 
     bool table;                 /* Has the program a prefix table? */
+    const struct host_maps *host;       /* For host-traffic=pass, or NULL. */
     struct xdp_program *program;
     struct xsk **queues;
     uint32_t n_queues;
 };
 
 int xdp_port_open(const char *ifname, int ifindex, int numa_node,
-                  const struct port_config *, bool table, struct xdp_port **,
-                  char **errp);
+                  const struct port_config *, bool table,
+                  const struct host_maps *, struct xdp_port **, char **errp);
 bool xdp_port_check(const struct xdp_port *, const struct port_config *,
                     char **errp);
 int xdp_port_set_program(struct xdp_port *, const struct port_config *,

@@ -13,6 +13,7 @@
 #include "afxdp-fast.skel.h"
 #include "entropy.h"
 #include "frame-pool.h"
+#include "host-maps.h"
 #include "openvswitch/util.h"
 #include "openvswitch/vlog.h"
 #include "timeval.h"
@@ -126,6 +127,7 @@ write_settings(const struct xdp_program *prog, const struct loaded *loaded)
     skel->rodata->hints_on = s->hints;
     skel->rodata->table_on = s->table;
     skel->rodata->malformed_drop = s->malformed_drop;
+    skel->rodata->host_on = s->host != NULL;
     skel->rodata->tags_hidden = s->tags_hidden && !prog->front;
     skel->rodata->tags_follow = prog->mode == XDP_ATTACH_GENERIC;
     skel->rodata->front_on = prog->front != NULL;
@@ -165,6 +167,9 @@ load(struct xdp_program *prog, const struct xdp_settings *settings,
 
     write_settings(prog, loaded);
     error = prepare_maps(loaded->skel, prog);
+    if (!error) {
+        error = host_maps_prepare(loaded->skel, settings->host);
+    }
     if (!error) {
         error = xdp_table_maps_prepare(loaded->skel, settings->table,
                                        prog->frags, &prog->table, errp);

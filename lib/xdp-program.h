@@ -9,6 +9,8 @@
 #include "xdp-layout.h"
 #include "xdp-table-maps.h"
 
+struct host_maps;
+
 /* XDP program of a port
  * =====================
  *
@@ -48,6 +50,8 @@ struct xdp_settings {
     bool malformed_drop;        /* Drop malformed frames? */
     bool tags_hidden;           /* May a VLAN tag be beside the frame, unless
                                  * the front program sees it? */
+    const struct host_maps *host;       /* Of the host's own traffic, which is
+                                         * handed to it, or NULL. */
 };
 
 struct xdp_program_opts {
