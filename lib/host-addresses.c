@@ -38,14 +38,18 @@ struct address {
     bool lifetime;              /* Has it an end unless it is renewed? */
 };
 
+struct addresses {
+    struct address *list;
+    size_t n, allocated;
+};
+
 static struct nln *nln;         /* NULL before host_addresses_start(). */
 static bool dirty;              /* The kernel has told of a change. */
 static long long int next_refresh;
 static uint64_t seq = 1;
 
 static struct host_links links; /* What the kernel has said. */
-static struct address *addresses;
-static size_t n_addresses, allocated_addresses;
+static struct addresses addresses;
 
 /* Reading. */
 
@@ -68,12 +72,11 @@ parse_address(struct ofpbuf *reply, struct address *address)
     }
     flags = nl_attr_find(reply, ofs, IFA_FLAGS);
     bits = flags ? nl_attr_get_u32(flags) : msg->ifa_flags;
-    *address = (struct address) {
-        .ifindex = msg->ifa_index,
-        .prefix_len = msg->ifa_prefixlen,
-        .scope = msg->ifa_scope,
-        .lifetime = !(bits & IFA_F_PERMANENT),
-    };
+    memset(address, 0, sizeof *address);        /* Padding too, see below. */
+    address->ifindex = msg->ifa_index;
+    address->prefix_len = msg->ifa_prefixlen;
+    address->scope = msg->ifa_scope;
+    address->lifetime = !(bits & IFA_F_PERMANENT);
     if (!addr || nl_attr_get_size(addr) != (msg->ifa_family == AF_INET
                                             ? 4 : 16)) {
         return false;
@@ -104,7 +107,7 @@ start_dump(struct nl_dump *dump, uint16_t type, size_t size)
 }
 
 static int
-read_addresses(struct address **list, size_t *n, size_t *allocated)
+read_addresses(struct addresses *a)
 {
     struct ofpbuf reply, buf;
     struct nl_dump dump;
@@ -112,13 +115,20 @@ read_addresses(struct address **list, size_t *n, size_t *allocated)
     start_dump(&dump, RTM_GETADDR, sizeof(struct ifaddrmsg));
     ofpbuf_init(&buf, NL_DUMP_BUFSIZE);
     while (nl_dump_next(&dump, &reply, &buf)) {
-        if (*n == *allocated) {
-            *list = x2nrealloc(*list, allocated, sizeof **list);
+        if (a->n == a->allocated) {
+            a->list = x2nrealloc(a->list, &a->allocated, sizeof *a->list);
         }
-        *n += parse_address(&reply, &(*list)[*n]);
+        a->n += parse_address(&reply, &a->list[a->n]);
     }
     ofpbuf_uninit(&buf);
     return nl_dump_done(&dump);
+}
+
+static bool
+addresses_equal(const struct addresses *a, const struct addresses *b)
+{
+    return (a->n == b->n
+            && (!a->n || !memcmp(a->list, b->list, a->n * sizeof *a->list)));
 }
 
 static int
@@ -140,32 +150,33 @@ int
 host_addresses_refresh(void)
 {
     struct host_links new_links = { .n = 0 };
-    struct address *new = NULL;
-    size_t n = 0, allocated = 0;
+    struct addresses new = { .n = 0 };
     int error;
 
     dirty = false;
     next_refresh = time_msec() + REFRESH_MS;
     error = read_links(&new_links);
     if (!error) {
-        error = read_addresses(&new, &n, &allocated);
+        error = read_addresses(&new);
     }
     if (error) {
         VLOG_WARN_RL(&rl, "the kernel does not tell the host's addresses: %s",
                      ovs_strerror(error));
         dirty = true;
-        host_links_uninit(&new_links);
-        free(new);
-        return error;
+    } else if (!addresses_equal(&addresses, &new)
+               || !host_links_equal(&links, &new_links)) {
+        struct host_links old_links = links;
+        struct addresses old = addresses;
+
+        links = new_links;
+        addresses = new;
+        new_links = old_links;
+        new = old;
+        seq++;
     }
-    host_links_uninit(&links);
-    free(addresses);
-    links = new_links;
-    addresses = new;
-    n_addresses = n;
-    allocated_addresses = allocated;
-    seq++;
-    return 0;
+    host_links_uninit(&new_links);
+    free(new.list);
+    return error;
 }
 
 /* Following. */
@@ -264,9 +275,9 @@ host_addresses_view(int ifindex, struct host_view *view)
     memset(view, 0, sizeof *view);
     host_links_get_members(&links, ifindex, &members);
     host_members_get_places(&members, &links, &view->places, &view->n_places);
-    view->addresses = xcalloc(MAX(n_addresses, 1), sizeof *view->addresses);
-    for (size_t i = 0; i < n_addresses; i++) {
-        const struct address *a = &addresses[i];
+    view->addresses = xcalloc(addresses.n, sizeof *view->addresses);
+    for (size_t i = 0; i < addresses.n; i++) {
+        const struct address *a = &addresses.list[i];
 
         if (is_reached(a, &members)) {
             memcpy(view->addresses[view->n_addresses++].addr, &a->addr,
@@ -309,8 +320,8 @@ host_addresses_claim(int ifindex, char **removep)
 
     *removep = NULL;
     host_links_get_members(&links, ifindex, &members);
-    for (size_t i = 0; i < n_addresses && !claim.length; i++) {
-        const struct address *a = &addresses[i];
+    for (size_t i = 0; i < addresses.n && !claim.length; i++) {
+        const struct address *a = &addresses.list[i];
 
         if (host_members_contain(&members, a->ifindex)
             && !is_link_local(&a->addr)) {

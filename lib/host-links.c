@@ -79,12 +79,11 @@ host_links_add(struct host_links *links, const struct ofpbuf *message)
                                  sizeof *links->list);
     }
     link = &links->list[links->n++];
-    *link = (struct host_link) {
-        .ifindex = msg->ifi_index,
-        .loopback = msg->ifi_flags & IFF_LOOPBACK,
-        .master = (attrs[IFLA_MASTER]
-                   ? nl_attr_get_u32(attrs[IFLA_MASTER]) : 0),
-    };
+    memset(link, 0, sizeof *link);      /* Padding too, they are compared. */
+    link->ifindex = msg->ifi_index;
+    link->loopback = msg->ifi_flags & IFF_LOOPBACK;
+    link->master = (attrs[IFLA_MASTER]
+                    ? nl_attr_get_u32(attrs[IFLA_MASTER]) : 0);
     ovs_strlcpy(link->name, nl_attr_get_string(attrs[IFLA_IFNAME]),
                 sizeof link->name);
     if (attrs[IFLA_ADDRESS]
@@ -104,6 +103,13 @@ host_links_uninit(struct host_links *links)
 {
     free(links->list);
     memset(links, 0, sizeof *links);
+}
+
+bool
+host_links_equal(const struct host_links *a, const struct host_links *b)
+{
+    return (a->n == b->n
+            && (!a->n || !memcmp(a->list, b->list, a->n * sizeof *a->list)));
 }
 
 static const struct host_link *

@@ -37,6 +37,7 @@ struct host_links {
 /* Adds what the RTM_NEWLINK message is about. */
 void host_links_add(struct host_links *, const struct ofpbuf *);
 void host_links_uninit(struct host_links *);
+bool host_links_equal(const struct host_links *, const struct host_links *);
 bool host_links_is_loopback(const struct host_links *, int ifindex);
 
 /* Returns the name of the device, good until the links change. */

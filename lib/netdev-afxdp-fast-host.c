@@ -51,15 +51,21 @@ explain(const char *name, char *claim, char *remove)
 
 /* Returns 0 if the host has no need of device 'ifindex', called 'name':
  * neither an address, link-local ones aside, nor its default route is there.
- * Otherwise returns EADDRINUSE, and what is there in '*errp', which the caller
- * frees. */
+ * Otherwise returns EADDRINUSE, or EAGAIN if the kernel does not tell, and
+ * what is there in '*errp', which the caller frees. */
 int
 netdev_afxdp_fast_check_host(const char *name, int ifindex, char **errp)
 {
     char *claim, *remove, *text;
+    int error;
 
     host_addresses_start();
-    host_addresses_refresh();
+    error = host_addresses_refresh();
+    if (error) {
+        *errp = xasprintf("%s: cannot tell whether the host needs the device: "
+                          "%s", name, ovs_strerror(error));
+        return EAGAIN;
+    }
     claim = host_addresses_claim(ifindex, &remove);
     if (!claim) {
         claim = host_addresses_default_route(ifindex, &remove);

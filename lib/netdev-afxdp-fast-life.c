@@ -234,6 +234,7 @@ netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *dev)
         return;
     }
     dev->tried_ifindex = 0;
+    dev->host_seq = 0;          /* The addresses are those of this one. */
     retry_reset(&dev->device_retry);
     make_promiscuous(port->ifname);
     xdp_target_port_up(port->ifname, port->ifindex);

@@ -181,10 +181,11 @@ struct xdp_host_address {
  * type in ICMPv6, in the lower ones. */
 #define XDP_HOST_PORT(PROTO, PORT) ((__u32) (PROTO) << 16 | (PORT))
 
-/* Places are a device and what is on top of it, most often one or two.  Hosts
- * with more addresses than this have them for others. */
+/* Places are a device and what is on top of it, two of each, most
+ * often two or four in all.  Kernels before 5.11 count what a full map takes
+ * against the limit of locked memory: of this size, half a megabyte. */
 #define XDP_HOST_MAX_PLACES 1024
-#define XDP_HOST_MAX_ADDRESSES 16384
+#define XDP_HOST_MAX_ADDRESSES 4096
 
 /* As many as anybody would write into an option. */
 #define XDP_HOST_MAX_PORTS 32

@@ -584,10 +584,13 @@ xdp_program_table_fds(const struct xdp_program *prog)
 const char *
 xdp_program_variant(const struct xdp_program *prog)
 {
+    static const char *const names[] = {
+        "plain", "hints", "table", "table,hints",
+        "host", "hints,host", "table,host", "table,hints,host",
+    };
     const struct xdp_settings *s = &prog->current.settings;
 
-    return (s->table ? (s->hints ? "table,hints" : "table")
-            : s->hints ? "hints" : "plain");
+    return names[s->hints | s->table << 1 | (s->host != NULL) << 2];
 }
 
 /* Returns the mode in which the program is attached. */

@@ -20,7 +20,8 @@ struct maker {
     size_t next_len;            /* In bytes: 2 for Ethernet, 1 for IP. */
     size_t end;                 /* Of the IP packet, 0 until known. */
     size_t tag;                 /* Last tag, */
-    size_t tunnel;              /* and header of a tunnel. */
+    size_t tunnel;              /* header of a tunnel, */
+    size_t arp;                 /* and ARP. */
     struct frame_layer layers[MAX_LAYERS], *layer;      /* NULL before IP. */
     bool finished;              /* Lengths and checksums stay as they are. */
 };
@@ -129,6 +130,8 @@ append_header(struct maker *m, const struct header *h)
         m->tag = ofs;
     } else if (h->kind == TUNNEL) {
         m->tunnel = ofs;
+    } else if (h->number == ETH_P_ARP) {
+        m->arp = ofs;
     } else if (h->kind == L4 && m->layer) {
         m->layer->l4 = f->l4 = ofs;
         m->layer->proto = h->number;
@@ -218,6 +221,19 @@ set_address(struct maker *m, bool to, const char *value)
     }
 }
 
+/* Sets the address that an ARP request asks for, or, in ICMPv6, appends the
+ * one that neighbor discovery is about. */
+static void
+set_subject(struct maker *m, const char *value)
+{
+    bool ok = (m->arp ? inet_pton(AF_INET, value, m->f->data + m->arp + 24)
+               : inet_pton(AF_INET6, value, append(m, 16, 0)));
+
+    if (ok != 1) {
+        die("no address", value);
+    }
+}
+
 /* Sets a field of a header, as a word of the form NAME=VALUE says.  Returns
  * false if it is none of them. */
 static bool
@@ -234,6 +250,8 @@ set_field(struct maker *m, const char *word)
         set_address(m, false, word + 5);
     } else if (!strncmp(word, "to=", 3)) {
         set_address(m, true, word + 3);
+    } else if (!strncmp(word, "about=", 6)) {
+        set_subject(m, word + 6);
     } else if (sscanf(word, "tci=%i", &n) == 1) {
         put_be16(data + m->tag, n);
     } else if (sscanf(word, "ttl=%i", &n) == 1) {

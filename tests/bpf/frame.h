@@ -25,6 +25,8 @@
  *   from=IP to=IP ttl=N    of the last IP header
  *   id=N                   its identification, if it is IPv4
  *   type=N                 of the last ICMP header
+ *   about=IP               the address that the ARP request asks for, or that
+ *                          the neighbor discovery in icmp6 is about
  *   partial                the checksum of the last transport header is
  *                          unfinished: the sum of its pseudo-header, or 0
  *                          for SCTP

@@ -14,7 +14,7 @@
 /* As all_table_fixtures of the other program. */
 static const struct table_fixtures *const groups[] = {
     &fixtures_verdict, &fixtures_lookup, &fixtures_checksum,
-    &fixtures_rewrite, &fixtures_size, &fixtures_tag,
+    &fixtures_rewrite, &fixtures_size, &fixtures_tag, &fixtures_host,
 };
 
 static struct captured {

@@ -77,6 +77,7 @@ lab_program(unsigned int settings)
         .tags_hidden = settings & LAB_TAGS_HIDDEN,
         .tags_follow = settings & LAB_TAGS_FOLLOW,
         .front = settings & LAB_FRONT,
+        .host = settings & LAB_HOST,
         .max_frame = settings & LAB_MAX_FRAME ? LAB_FRAME_MAX : 0,
         .port_number = settings & LAB_NEIGHBOR ? 8 : 7,
         .neighbor = settings & LAB_NEIGHBOR ? lab_program(0) : NULL,

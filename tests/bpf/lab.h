@@ -20,6 +20,7 @@ enum {
     LAB_FRONT = 1 << 5,
     LAB_MAX_FRAME = 1 << 6,     /* LAB_FRAME_MAX. */
     LAB_NEIGHBOR = 1 << 7,      /* Another port beside that with settings 0. */
+    LAB_HOST = 1 << 8,          /* See set_host() of table.c. */
 };
 
 /* Longest frame that goes up with LAB_MAX_FRAME. */

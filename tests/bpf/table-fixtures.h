@@ -37,7 +37,8 @@ struct table_fixtures {
 
 /* By concern, each in a file of its own: fixtures-*.c. */
 extern const struct table_fixtures fixtures_verdict, fixtures_lookup,
-    fixtures_checksum, fixtures_rewrite, fixtures_size, fixtures_tag;
+    fixtures_checksum, fixtures_rewrite, fixtures_size, fixtures_tag,
+    fixtures_host;
 
 /* All of them, to a NULL. */
 extern const struct table_fixtures *const all_table_fixtures[];

@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ write_settings(struct afxdp_fast *skel, const struct table_opts *opts)
     skel->rodata->tags_hidden = opts->tags_hidden;
     skel->rodata->tags_follow = opts->tags_follow;
     skel->rodata->front_on = opts->front;
+    skel->rodata->host_on = opts->host;
     skel->rodata->port_number = opts->port_number;
     if (opts->max_frame) {
         skel->rodata->max_frame = opts->max_frame;
@@ -88,6 +90,51 @@ share_maps(struct afxdp_fast *skel, const struct afxdp_fast *neighbor)
         || bpf_map__reuse_fd(skel->maps.learned,
                              bpf_map__fd(neighbor->maps.learned))) {
         die("sharing maps");
+    }
+}
+
+/* Enters 'key' in a map of what is the host's. */
+static void
+put_host(const struct bpf_map *map, const void *key)
+{
+    uint32_t one = 1;
+
+    if (bpf_map_update_elem(bpf_map__fd(map), key, &one, BPF_ANY)) {
+        die("a map of the host's traffic");
+    }
+}
+
+/* The host is 10.0.0.2 and 2001:db8::2, at the MAC address that frames have if
+ * nothing else is said, also behind the tags 7 and 8, and at another in VLAN
+ * 50; and it wants a port of SCTP and one of UDP, and router
+ * advertisements. */
+static void
+set_host(const struct afxdp_fast *skel)
+{
+    static const struct xdp_host_place places[] = {
+        { { 2, 0, 0, 0, 0, 2 }, 0, 0 },
+        { { 2, 0, 0, 0, 0, 2 }, 7, 8 },
+        { { 2, 0, 0, 0, 0, 0x50 }, 50, 0 },
+        { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, 0, 0 },
+        { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, 50, 0 },
+    };
+    static const struct xdp_host_address addresses[] = {
+        { { [10] = 0xff, 0xff, 10, 0, 0, 2 } },
+        { { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 } },
+    };
+    static const uint32_t ports[] = {
+        XDP_HOST_PORT(IPPROTO_SCTP, 80), XDP_HOST_PORT(IPPROTO_UDP, 4789),
+        XDP_HOST_PORT(IPPROTO_ICMPV6, 134),
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+        put_host(skel->maps.host_places, &places[i]);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+        put_host(skel->maps.host_addresses, &addresses[i]);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(ports); i++) {
+        put_host(skel->maps.host_ports, &ports[i]);
     }
 }
 
@@ -143,6 +190,9 @@ table_load(const struct table_opts *opts)
                              TABLE_N_TARGETS * sizeof *tp->targets);
     if (opts->frags) {
         load_front(tp);
+    }
+    if (opts->host) {
+        set_host(skel);
     }
     return tp;
 }

@@ -18,7 +18,7 @@
 
 /* Settings of the program, see bpf/settings.h. */
 struct table_opts {
-    bool hints, malformed_drop, frags, tags_hidden, tags_follow, front;
+    bool hints, malformed_drop, frags, tags_hidden, tags_follow, front, host;
     uint32_t max_frame;         /* 0: no limit. */
     uint32_t port_number;
     const struct table_program *neighbor;   /* A port that it shares the cache

@@ -23,7 +23,8 @@
 
 const struct table_fixtures *const all_table_fixtures[] = {
     &fixtures_verdict, &fixtures_lookup, &fixtures_checksum,
-    &fixtures_rewrite, &fixtures_size, &fixtures_tag, NULL
+    &fixtures_rewrite, &fixtures_size, &fixtures_tag, &fixtures_host,
+    NULL
 };
 
 /* What has been counted so far. */
@@ -60,7 +61,8 @@ expect_verdict(const struct table_fixture *fx, const struct table_outcome *o)
     return (o->counted[XDP_C_DROP_TOO_LONG] || o->counted[XDP_C_DROP_NO_SOCKET]
             || fx->what == XDP_C_DROP_PREFIX
             || fx->what == XDP_C_DROP_MALFORMED ? XDP_DROP
-            : fx->what == XDP_C_TO_HOST ? XDP_PASS
+            : fx->what == XDP_C_TO_HOST
+            || fx->what == XDP_C_HOST_TRAFFIC ? XDP_PASS
             : XDP_REDIRECT);
 }
 
