@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-ports.h"
+#include "openvswitch/dynamic-string.h"
 #include "smap.h"
 #include "util.h"
 #include "unit.h"
@@ -112,6 +114,109 @@ good_words(void)
     CHECK(!parse("busy-poll", "true", &c) && c.busy_poll);
 }
 
+static void
+check_host_ports(const char *value, const char *expected)
+{
+    struct smap options = SMAP_INITIALIZER(&options);
+    struct ds ds = DS_EMPTY_INITIALIZER;
+    struct port_config c;
+    char *error = NULL;
+
+    smap_add(&options, "host-traffic", "pass");
+    smap_add(&options, "host-ports", value);
+    if (!port_config_parse(&options, &c, &error)) {
+        unit_fail(OVS_SOURCE_LOCATOR, "host-ports=%s: %s", value, error);
+    } else {
+        host_ports_format(c.host_ports, c.n_host_ports, &ds);
+        if (strcmp(ds_cstr(&ds), expected)) {
+            unit_fail(OVS_SOURCE_LOCATOR, "host-ports=%s is %s, not %s",
+                      value, ds_cstr(&ds), expected);
+        }
+    }
+    free(error);
+    ds_destroy(&ds);
+    smap_destroy(&options);
+}
+
+static void
+host_traffic(void)
+{
+    struct port_config c, other;
+    char *error;
+
+    CHECK(!parse("host-traffic", "refuse", &other) && !other.host_pass);
+    CHECK(!parse("host-traffic", "pass", &c) && c.host_pass);
+    CHECK_INT(c.n_host_ports, 0);
+    CHECK(!port_config_same_host(&c, &other));
+    CHECK(!port_config_equal(&c, &other));
+    port_config_copy_host(&other, &c);
+    CHECK(port_config_same_host(&c, &other));
+    c.host_ports[c.n_host_ports++] = 1;
+    CHECK(!port_config_same_host(&c, &other));
+    CHECK(!port_config_equal(&c, &other));
+
+    check_host_ports("tcp:22", "tcp:22");
+    check_host_ports("udp:68,tcp:1 sctp:65535,,  icmpv6:0",
+                     "tcp:1,udp:68,icmpv6:0,sctp:65535");
+    check_host_ports("icmpv6:255 tcp:22 tcp:022", "tcp:22,icmpv6:255");
+    check_host_ports("", "");
+
+    error = parse("host-ports", "tcp:22", &c);
+    CHECK(error && !strcmp(error, "host-ports=tcp:22: means something only "
+                           "together with host-traffic=pass"));
+    free(error);
+}
+
+/* What host-ports does not take, each the whole of an option. */
+static void
+wrong_host_ports(void)
+{
+    static const char *const wrong[] = {
+        "22", "tcp", "tcp:", ":22", "tcp:0", "tcp:65536", "tcp:-1", "tcp:+1",
+        "tcp:2x", "tcp:99999999999", "TCP:22", "tc:22", "tcpp:22", "icmp:8",
+        "icmpv6:256", "tcp:22-23", "tcp:22;udp:68",
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        char *expected = xasprintf("host-ports=tcp:1 %s: \"%s\" must be "
+                                   "tcp:PORT, udp:PORT or sctp:PORT, from 1 "
+                                   "to 65535, or icmpv6:TYPE, from 0 to 255",
+                                   wrong[i], wrong[i]);
+        char *value = xasprintf("tcp:1 %s", wrong[i]);
+        uint32_t ports[PORT_MAX_HOST_PORTS], n;
+        char *error = host_ports_parse(value, ports, &n);
+
+        if (!error || strcmp(error, expected)) {
+            unit_fail(OVS_SOURCE_LOCATOR, "%s: %s", value,
+                      error ? error : "no message");
+        }
+        free(error);
+        free(value);
+        free(expected);
+    }
+}
+
+static void
+too_many_host_ports(void)
+{
+    uint32_t ports[PORT_MAX_HOST_PORTS], n;
+    struct ds value = DS_EMPTY_INITIALIZER;
+    char *error;
+
+    for (int i = 1; i <= PORT_MAX_HOST_PORTS; i++) {
+        ds_put_format(&value, "udp:%d,", i);
+    }
+    error = host_ports_parse(ds_cstr(&value), ports, &n);
+    CHECK(!error);
+    CHECK_INT(n, PORT_MAX_HOST_PORTS);
+    free(error);
+    ds_put_cstr(&value, "udp:9999");
+    error = host_ports_parse(ds_cstr(&value), ports, &n);
+    CHECK(error && strstr(error, "at most 32 entries"));
+    free(error);
+    ds_destroy(&value);
+}
+
 /* Checks that 'value' is refused in a message that names option, value and
  * all of what is 'allowed'. */
 static void
@@ -184,6 +289,7 @@ wrong_words(void)
     for (size_t i = 0; i < ARRAY_SIZE(no_bools); i++) {
         check_refused("xdp-hints", no_bools[i], "auto, true or false");
         check_refused("busy-poll", no_bools[i], "true or false");
+        check_refused("host-traffic", no_bools[i], "refuse or pass");
     }
 }
 
@@ -227,6 +333,8 @@ unknown_options(void)
     smap_add(&options, "prefix-file", "/x");
     smap_add(&options, "fast-path-share", "10");
     smap_add(&options, "malformed", "drop");
+    smap_add(&options, "host-traffic", "wrong, but known");
+    smap_add(&options, "host-ports", "wrong, but known");
     CHECK(!port_config_unknown_options(&options));
 
     smap_add(&options, "n-rxq", "2");
@@ -234,7 +342,8 @@ unknown_options(void)
     CHECK(message && !strcmp(message, "n-rxq=2: no such option; there are "
                              "n_rxq, xdp-mode, n_rxq_desc, n_txq_desc, "
                              "frames, xdp-hints, busy-poll, prefixes, "
-                             "prefix-file, fast-path-share, malformed"));
+                             "prefix-file, fast-path-share, malformed, "
+                             "host-traffic, host-ports"));
     free(message);
     smap_destroy(&options);
 }
@@ -278,6 +387,12 @@ main(void)
              frames_below_rings);
     unit_run("an unknown option is named, with those there are",
              unknown_options);
+    unit_run("what the host gets is an option, its ports are a list",
+             host_traffic);
+    unit_run("a wrong entry of host-ports is refused with what is allowed",
+             wrong_host_ports);
+    unit_run("more ports than the program takes are refused",
+             too_many_host_ports);
     unit_run("two configurations are equal if every option is", equality);
     return unit_exit_status();
 }

@@ -17,7 +17,7 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options memory features rx tx handover busy-poll hold \
+unit_all := pool rings options host-links memory features rx tx handover busy-poll hold \
 	targets checksum prefix-entry prefix-set prefix-trie prefix-reference \
 	prefix-appctl
 unit_programs := \
@@ -35,7 +35,8 @@ unit: $(unit_programs) $(unit_daemon)
 # What a program is made of, besides test-NAME.c and unit.c: files of the
 # test, of ours, and, where a sanitizer has to see what they do, of OVS.
 unit_ours_pool := frame-pool frame-memory
-unit_ours_options := port-config
+unit_ours_options := port-config host-ports
+unit_ours_host-links := host-links
 unit_ours_memory := frame-memory
 unit_ours_features := kernel-features
 unit_ours_busy-poll := busy-poll
