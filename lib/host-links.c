@@ -205,7 +205,8 @@ host_links_get_members(const struct host_links *links, int ifindex,
             add_upper(members, member, master);
         }
         for (size_t k = 0; k < links->n; k++) {
-            if (links->list[k].lower == member.ifindex) {
+            if (links->list[k].lower
+                && links->list[k].lower == member.ifindex) {
                 add_upper(members, member, &links->list[k]);
             }
         }

@@ -34,16 +34,17 @@ VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast_host);
 #define PORT_RA XDP_HOST_PORT(IPPROTO_ICMPV6, 134)
 
 /* Returns what to say about 'claim', which host-traffic=pass or the command
- * 'remove' is the answer to.  Takes over both. */
+ * 'remove' is the answer to, and what 'follows' from it otherwise.  Takes over
+ * the first two. */
 static char *
-explain(const char *name, char *claim, char *remove)
+explain(const char *name, char *claim, char *remove, const char *follows)
 {
     char *text;
 
-    text = xasprintf("%s, and frames for the host would go to OVS: remove it "
-                     "with \"%s\", or hand them to the host with "
-                     "\"ovs-vsctl set interface %s "
-                     "options:host-traffic=pass\"", claim, remove, name);
+    text = xasprintf("%s, and %s: remove it with \"%s\", or hand them to the "
+                     "host with \"ovs-vsctl set interface %s "
+                     "options:host-traffic=pass\"", claim, follows, remove,
+                     name);
     free(claim);
     free(remove);
     return text;
@@ -53,12 +54,15 @@ explain(const char *name, char *claim, char *remove)
  * neither an address, link-local ones aside, nor its default route is there.
  * Otherwise returns EADDRINUSE, or EAGAIN if the kernel does not tell, and
  * what is there in '*errp', which the caller frees. */
-int
-netdev_afxdp_fast_check_host(const char *name, int ifindex, char **errp)
+static int
+check_need(const char *name, int ifindex, char **errp)
 {
     char *claim, *remove, *text;
     int error;
 
+    if (!ifindex) {
+        return 0;               /* Others say that there is no such device. */
+    }
     host_addresses_start();
     error = host_addresses_refresh();
     if (error) {
@@ -73,7 +77,8 @@ netdev_afxdp_fast_check_host(const char *name, int ifindex, char **errp)
     if (!claim) {
         return 0;
     }
-    text = explain(name, claim, remove);
+    text = explain(name, claim, remove,
+                   "frames for the host would go to OVS");
     *errp = xasprintf("%s: %s", name, text);
     free(text);
     return EADDRINUSE;
@@ -218,6 +223,33 @@ netdev_afxdp_fast_set_host(struct netdev_afxdp_fast *dev, int ifindex,
     return NULL;
 }
 
+/* Makes sure that the host does not lose what it needs of device 'ifindex'
+ * when 'dev' comes up there with 'config'.  Returns 0, or a positive errno and
+ * why in '*errp', which the caller frees: EADDRINUSE if that is so. */
+int
+netdev_afxdp_fast_open_host(struct netdev_afxdp_fast *dev, int ifindex,
+                            const struct port_config *config, char **errp)
+{
+    if (!config->host_pass) {
+        return check_need(netdev_get_name(&dev->lin.up), ifindex, errp);
+    }
+    *errp = netdev_afxdp_fast_set_host(dev, ifindex, config);
+    return *errp ? ENOMEM : 0;
+}
+
+/* Returns true if 'config' does not take from the host what it needs of the
+ * live port 'dev'; otherwise false, and what in '*errp', which the caller
+ * frees. */
+bool
+netdev_afxdp_fast_check_host(const struct netdev_afxdp_fast *dev,
+                             const struct port_config *config, char **errp)
+{
+    const struct xdp_port *port = dev->port;
+
+    return (!port->config.host_pass || config->host_pass
+            || !check_need(port->ifname, port->ifindex, errp));
+}
+
 /* Does for 'dev' what follows from the host's addresses as they are now. */
 static void
 follow(struct netdev_afxdp_fast *dev)
@@ -231,7 +263,12 @@ follow(struct netdev_afxdp_fast *dev)
         return;
     }
     claim = host_addresses_claim(port->ifindex, &remove);
-    set_warning(dev, claim ? explain(port->ifname, claim, remove) : NULL);
+    set_warning(dev, (claim
+                      ? explain(port->ifname, claim, remove, "the port, which "
+                                "was there before, will be refused when the "
+                                "daemon is started again; frames for the host "
+                                "go to OVS")
+                      : NULL));
     replace_text(dev, &dev->host_addresses, NULL);
 }
 

@@ -86,7 +86,10 @@ char *netdev_afxdp_fast_change_program(struct netdev_afxdp_fast *,
                                        const struct port_config *);
 void netdev_afxdp_fast_run_tables(void);
 
-int netdev_afxdp_fast_check_host(const char *name, int ifindex, char **errp);
+int netdev_afxdp_fast_open_host(struct netdev_afxdp_fast *, int ifindex,
+                                const struct port_config *, char **errp);
+bool netdev_afxdp_fast_check_host(const struct netdev_afxdp_fast *,
+                                  const struct port_config *, char **errp);
 char *netdev_afxdp_fast_set_host(struct netdev_afxdp_fast *, int ifindex,
                                  const struct port_config *);
 void netdev_afxdp_fast_run_host(void);

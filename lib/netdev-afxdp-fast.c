@@ -147,21 +147,6 @@ netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *dev, char *error)
     free(error);
 }
 
-/* Makes sure that the host does not lose its addresses on device 'ifindex'
- * when 'dev' comes up there.  Returns 0, or a positive errno and why in
- * '*errp', which the caller frees. */
-static int
-open_host(struct netdev_afxdp_fast *dev, int ifindex,
-          const struct port_config *config, char **errp)
-{
-    if (!config->host_pass) {
-        return netdev_afxdp_fast_check_host(netdev_get_name(&dev->lin.up),
-                                            ifindex, errp);
-    }
-    *errp = netdev_afxdp_fast_set_host(dev, ifindex, config);
-    return *errp ? ENOMEM : 0;
-}
-
 /* Brings the new port 'dev' up.  That is done here and not in reconfigure()
  * because OVS makes "Invalid argument" of the latter's errors and puts the
  * text of this one's into the Interface table. */
@@ -179,7 +164,7 @@ open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
     if (error) {
         return error;
     }
-    error = open_host(dev, ifindex, config, errp);
+    error = netdev_afxdp_fast_open_host(dev, ifindex, config, errp);
     if (!error) {
         error = xdp_port_open(name, ifindex, netdev_get_numa_id(netdev),
                               config, prefix_table_is_wanted(dev->prefixes),
@@ -243,20 +228,6 @@ change_port(struct netdev_afxdp_fast *dev, const struct port_config *config)
     return error;
 }
 
-/* Returns true if 'config' fits the live port 'dev' as far as can be seen
- * without touching it; otherwise false, and why not in '*errp'. */
-static bool
-check_live(const struct netdev_afxdp_fast *dev,
-           const struct port_config *config, char **errp)
-{
-    const struct xdp_port *port = dev->port;
-
-    return (xdp_port_check(port, config, errp)
-            && (!port->config.host_pass || config->host_pass
-                || !netdev_afxdp_fast_check_host(port->ifname, port->ifindex,
-                                                 errp)));
-}
-
 static int
 configure(struct netdev *netdev, const struct smap *options, char **errp)
 {
@@ -269,7 +240,9 @@ configure(struct netdev *netdev, const struct smap *options, char **errp)
         netdev_afxdp_fast_look(dev);
     }
     if (!port_config_parse(options, &config, &error)
-        || (dev->port && !check_live(dev, &config, &error))) {
+        || (dev->port && (!xdp_port_check(dev->port, &config, &error)
+                          || !netdev_afxdp_fast_check_host(dev, &config,
+                                                           &error)))) {
         if (!dev->port) {
             *errp = xasprintf("%s: %s", netdev_get_name(netdev), error);
             free(error);

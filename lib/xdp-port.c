@@ -279,9 +279,11 @@ resolve_n_queues(const struct xdp_port *port,
 
 /* Puts the program, one with a prefix table if 'table', and the sockets on
  * device 'ifname' as 'config' says.  'host' is there if 'config' asks for
- * host-traffic=pass, and stays as long as the port does.  On success returns 0 and stores the port
- * in '*portp'.  On failure returns a positive errno, stores NULL, and stores
- * why in '*errp', which the caller frees; the device is then as it was. */
+ * host-traffic=pass, and stays as long as the port does.
+ *
+ * On success returns 0 and stores the port in '*portp'.  On failure returns a
+ * positive errno, stores NULL, and stores why in '*errp', which the caller
+ * frees; the device is then as it was. */
 int
 xdp_port_open(const char *ifname, int ifindex, int numa_node,
               const struct port_config *config, bool table,
