@@ -121,7 +121,7 @@ host_is_there(const struct packet *pkt)
 static __always_inline bool
 host_has_ipv6(const void *addr)
 {
-    struct xdp_host_address key;
+    struct xdp_host_address key = { .version = 6 };
 
     __builtin_memcpy(key.addr, addr, sizeof key.addr);
     return bpf_map_lookup_elem(&host_addresses, &key);
@@ -130,9 +130,9 @@ host_has_ipv6(const void *addr)
 static __always_inline bool
 host_has_ipv4(const void *addr)
 {
-    struct xdp_host_address key = { .addr = { [10] = 0xff, [11] = 0xff } };
+    struct xdp_host_address key = { .version = 4 };
 
-    __builtin_memcpy(&key.addr[12], addr, 4);
+    __builtin_memcpy(key.addr, addr, 4);
     return bpf_map_lookup_elem(&host_addresses, &key);
 }
 

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "host-addresses.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -265,6 +266,16 @@ is_reached(const struct address *address, const struct host_members *members)
                 && host_links_is_loopback(&links, address->ifindex)));
 }
 
+static void
+put_address(const struct in6_addr *addr, struct xdp_host_address *out)
+{
+    bool mapped = IN6_IS_ADDR_V4MAPPED(addr);
+
+    memset(out, 0, sizeof *out);
+    out->version = mapped ? 4 : 6;
+    memcpy(out->addr, addr->s6_addr + (mapped ? 12 : 0), mapped ? 4 : 16);
+}
+
 /* Stores in '*view', for host_view_uninit(), what the host is on device
  * 'ifindex', as far as is known. */
 void
@@ -280,8 +291,7 @@ host_addresses_view(int ifindex, struct host_view *view)
         const struct address *a = &addresses.list[i];
 
         if (is_reached(a, &members)) {
-            memcpy(view->addresses[view->n_addresses++].addr, &a->addr,
-                   sizeof a->addr);
+            put_address(&a->addr, &view->addresses[view->n_addresses++]);
         }
         if (host_members_contain(&members, a->ifindex) && a->lifetime
             && !is_link_local(&a->addr)) {
@@ -306,10 +316,11 @@ host_view_uninit(struct host_view *view)
 void
 host_address_format(const struct xdp_host_address *address, struct ds *ds)
 {
-    struct in6_addr addr;
+    char text[INET6_ADDRSTRLEN];
 
-    memcpy(&addr, address->addr, sizeof addr);
-    ipv6_format_mapped(&addr, ds);
+    inet_ntop(address->version == 4 ? AF_INET : AF_INET6, address->addr,
+              text, sizeof text);
+    ds_put_cstr(ds, text);
 }
 
 char *

@@ -172,9 +172,11 @@ struct xdp_host_place {
     __u16 reserved;
 };
 
-/* An address of the host; IPv4 as ::ffff:a.b.c.d. */
+/* An address of the host.  The version keeps apart IPv4 and IPv6 to an address
+ * that begins with the same bytes, or is made of an IPv4 one. */
 struct xdp_host_address {
-    __u8 addr[16];
+    __u32 version;              /* 4 or 6. */
+    __u8 addr[16];              /* IPv4: the first four, the rest is 0. */
 };
 
 /* A kind of packet: IP protocol in the upper 16 bits, and destination port, or
@@ -191,6 +193,6 @@ struct xdp_host_address {
 #define XDP_HOST_MAX_PORTS 32
 
 _Static_assert(sizeof(struct xdp_host_place) == 12, "part of the layout");
-_Static_assert(sizeof(struct xdp_host_address) == 16, "part of the layout");
+_Static_assert(sizeof(struct xdp_host_address) == 20, "part of the layout");
 
 #endif /* xdp-layout.h */

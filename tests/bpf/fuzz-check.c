@@ -157,7 +157,8 @@ code_of(enum xdp_counter verdict)
 {
     return (verdict == XDP_C_TO_USERSPACE || verdict == XDP_C_REDIRECT
             ? XDP_REDIRECT
-            : verdict == XDP_C_TO_HOST ? XDP_PASS
+            : verdict == XDP_C_TO_HOST
+            || verdict == XDP_C_HOST_TRAFFIC ? XDP_PASS
             : XDP_DROP);
 }
 
@@ -226,10 +227,27 @@ check_frame(const struct fuzz_state *s, const struct fuzz_frame *f,
                   && o->counted[XDP_C_REDIRECT_BYTES] == o->len
                   ? N_FUZZ_RULES : RULE_REWRITTEN);
     }
-    if (o->counted[XDP_C_TO_HOST] && s->tag_put_back) {
+    if (o->verdict == XDP_PASS && s->tag_put_back) {
         pop(&expected);
     }
     return same_frame(&expected, o) ? N_FUZZ_RULES : RULE_UNCHANGED;
+}
+
+/* Is the frame in the counter of the host's own if it is that?  What the
+ * program cannot read, or contradicts itself, is nobody's. */
+static bool
+check_host(const struct fuzz_state *s, const struct fuzz_frame *f,
+           const struct table_outcome *o)
+{
+    bool host = s->settings & LAB_HOST && fuzz_is_host(f);
+    bool unread = o->counted[XDP_C_DROP_MALFORMED];
+
+    for (enum xdp_counter c = XDP_C_NOT_LINEAR; c <= XDP_C_MALFORMED_L4;
+         c++) {
+        unread = unread || o->counted[c];
+    }
+    return (o->counted[XDP_C_HOST_TRAFFIC] == host
+            || (unread && !o->counted[XDP_C_HOST_TRAFFIC]));
 }
 
 enum fuzz_rule
@@ -254,6 +272,9 @@ fuzz_check(struct fuzz_state *s, const struct table_source *source,
     }
     if (n_reasons != is_up(verdict)) {
         return RULE_REASON;
+    }
+    if (!check_host(s, f, o)) {
+        return RULE_HOST;
     }
     if (!check_hints(s, source, o, is_up(verdict))) {
         return RULE_HINTS;

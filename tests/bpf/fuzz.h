@@ -38,7 +38,8 @@ void fuzz_put_tag(struct unit_random *, struct fuzz_frame *);
     X(REWRITTEN, "a redirected frame is as its entry says")                 \
     X(ENTRY, "each verdict is that of the entry that the reference has, "   \
       "which alone counts it")                                              \
-    X(GROUP, "no frame for a group is redirected")
+    X(GROUP, "no frame for a group is redirected")                          \
+    X(HOST, "a frame goes to the host as its own if, by the reference, it is")
 
 enum fuzz_rule {
 #define FUZZ_RULE(ENUM, SENTENCE) RULE_##ENUM,
@@ -58,6 +59,10 @@ struct fuzz_state {
     struct prefix_model model;
     uint64_t hits[64];
 };
+
+/* Is the frame the host's own, the host being as set_host() of table.c has
+ * it? */
+bool fuzz_is_host(const struct fuzz_frame *);
 
 /* Checks what came of a frame.  Returns N_FUZZ_RULES, or the rule that is
  * broken and how in 'why'. */

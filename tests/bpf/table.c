@@ -119,8 +119,8 @@ set_host(const struct afxdp_fast *skel)
         { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, 50, 0 },
     };
     static const struct xdp_host_address addresses[] = {
-        { { [10] = 0xff, 0xff, 10, 0, 0, 2 } },
-        { { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 } },
+        { 4, { 10, 0, 0, 2 } },
+        { 6, { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 } },
     };
     static const uint32_t ports[] = {
         XDP_HOST_PORT(IPPROTO_SCTP, 80), XDP_HOST_PORT(IPPROTO_UDP, 4789),
