@@ -201,6 +201,7 @@ names(void)
     struct host_links links = { .n = 0 }, same = { .n = 0 };
     const struct device devices[] = { { 1, "eth0", 0xa }, { 2, "lo" } };
     struct ds ds = DS_EMPTY_INITIALIZER;
+    struct host_members members;
 
     for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
         add(&links, &devices[i]);
@@ -209,6 +210,9 @@ names(void)
     CHECK(!host_links_is_loopback(&links, 1));
     CHECK(!host_links_is_loopback(&links, 3));
     CHECK(!strcmp(host_links_name(&links, 1), "eth0"));
+    host_links_get_members(&links, 0, &members);
+    CHECK_INT(members.n, 1);            /* Nothing is on top of no device. */
+    host_members_uninit(&members);
     host_links_format_path(&links, 2, 1, &ds);
     CHECK(!strcmp(ds_cstr(&ds), "lo, on top of eth0"));
     ds_destroy(&ds);
