@@ -119,7 +119,9 @@ places_on(const struct device devices[], size_t n)
 #define CHECK_PLACES(EXPECTED, ...)                                     \
     do {                                                                \
         const struct device devices[] = {                               \
-            { 1, "eth0", 0xa }, { 2, "lo" }, { 3, "eth1", 0xb },        \
+            { .ifindex = 1, .name = "eth0", .mac = 0xa },               \
+            { .ifindex = 2, .name = "lo" },                             \
+            { .ifindex = 3, .name = "eth1", .mac = 0xb },               \
             __VA_ARGS__                                                 \
         };                                                              \
         char *places = places_on(devices, ARRAY_SIZE(devices));         \
@@ -134,7 +136,7 @@ places_on(const struct device devices[], size_t n)
 static void
 plain(void)
 {
-    CHECK_PLACES("a *", { 4, "eth2", 0xc });
+    CHECK_PLACES("a *", { .ifindex = 4, .name = "eth2", .mac = 0xc });
 }
 
 static void
@@ -167,17 +169,19 @@ others_on_top(void)
 static void
 masters(void)
 {
-    const struct device devices[] = {
-        { 1, "eth0", 0xa, .master = 4 }, { 4, "bridge", 0xc },
+    const struct device enslaved[] = {
+        { .ifindex = 1, .name = "eth0", .mac = 0xa, .master = 4 },
+        { .ifindex = 4, .name = "bridge", .mac = 0xc },
         { 5, "bridge.7", 0xc, .link = 4, .kind = "vlan", .vlan = 7 },
     };
-    char *places = places_on(devices, ARRAY_SIZE(devices));
+    char *text = places_on(enslaved, ARRAY_SIZE(enslaved));
 
-    CHECK(!strcmp(places, "a * c * c/7 */7"));
-    free(places);
+    CHECK(!strcmp(text, "a * c * c/7 */7"));
+    free(text);
     CHECK_PLACES("a * a/5 */5 c/5 */5",
-                 { 4, "eth0.5", 0xa, 5, 1, "vlan", 5 },
-                 { 5, "bridge", 0xc });
+                 { 4, "eth0.5", 0xa, .master = 5, .link = 1, .kind = "vlan",
+                   .vlan = 5 },
+                 { .ifindex = 5, .name = "bridge", .mac = 0xc });
 }
 
 static void
@@ -199,7 +203,10 @@ static void
 names(void)
 {
     struct host_links links = { .n = 0 }, same = { .n = 0 };
-    const struct device devices[] = { { 1, "eth0", 0xa }, { 2, "lo" } };
+    const struct device devices[] = {
+        { .ifindex = 1, .name = "eth0", .mac = 0xa },
+        { .ifindex = 2, .name = "lo" },
+    };
     struct ds ds = DS_EMPTY_INITIALIZER;
     struct host_members members;
 
