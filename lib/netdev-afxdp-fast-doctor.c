@@ -266,10 +266,9 @@ examine_program(const struct netdev_afxdp_fast *dev, struct findings *findings)
 {
     uint64_t counters[XDP_N_COUNTERS];
 
-    if (!dev->port || !dev->port->program) {
+    if (!dev->port || !xdp_port_read_counters(dev->port, counters)) {
         return;
     }
-    xdp_program_read_counters(dev->port->program, counters);
     for (size_t i = 0; i < XDP_N_COUNTERS; i++) {
         const char *name = xdp_counter_name(i);
 

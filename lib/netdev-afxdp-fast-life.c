@@ -6,8 +6,8 @@
  * has, on the one that it is on already.  A device that is deleted, or moved
  * to another network namespace, takes the sockets with it; then the port gives
  * back all it has, stays in OVS without queues, and comes up on the next
- * device of the name.  Nothing need tell of a program that another tool has
- * taken off, so we look. */
+ * device of the name.  Nothing tells of a program that another tool has taken
+ * off, so we look. */
 
 #include <config.h>
 #include "netdev-afxdp-fast-private.h"
@@ -30,9 +30,15 @@
 
 VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast_life);
 
-/* How often to look at a device by ourselves, in ms: as long as a detached
- * program may let frames through to the host, at most. */
+/* How often to look at a device by ourselves, in ms. */
 #define LOOK_MS 1000
+
+/* How often to look whether the program is still there, in ms: as long as a
+ * detached one may let frames through to the host, at most.  The kernel
+ * announces a bpf_link that is detached to nobody (Linux 6.18).  A look is one
+ * system call a port, and ten rounds of the main loop a second cost less than
+ * a thousandth of a core. */
+#define PROGRAM_LOOK_MS 100
 
 /* Makes 'error', of which it takes ownership, the port's port-error; NULL
  * clears it. */
@@ -183,6 +189,7 @@ netdev_afxdp_fast_look(struct netdev_afxdp_fast *dev)
                                       dev->port->ifname));
     } else {
         look_at_program(dev);
+        netdev_afxdp_fast_look_at_queues(dev);
     }
     if (dev->config_refused && !dev->config_pending
         && retry_is_due(&dev->config_retry)) {
@@ -244,8 +251,27 @@ netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *dev)
     set_port_error(dev, NULL);
 }
 
-/* Looks at all ports, each once a second.  Once a round of the main loop,
- * before it sleeps. */
+/* Returns true if it is time to look at the device of 'dev', or at its program
+ * and that is gone. */
+static bool
+look_is_due(struct netdev_afxdp_fast *dev)
+{
+    const struct xdp_port *port = dev->port;
+    long long int now = time_msec();
+
+    if (now >= dev->next_device_look) {
+        return true;
+    }
+    if (now < dev->next_program_look) {
+        return false;
+    }
+    dev->next_program_look = now + PROGRAM_LOOK_MS;
+    return (port->program && retry_is_due(&dev->device_retry)
+            && xdp_program_link_state(port->program) == XDP_LINK_GONE);
+}
+
+/* Looks at all ports, each once a second, at their programs more often.  Once
+ * a round of the main loop, before it sleeps. */
 void
 netdev_afxdp_fast_run_devices(void)
 {
@@ -255,9 +281,12 @@ netdev_afxdp_fast_run_devices(void)
         if (!dev->port) {
             continue;
         }
-        if (time_msec() >= dev->next_device_look) {
+        if (look_is_due(dev)) {
             netdev_afxdp_fast_look(dev);
         }
-        poll_timer_wait_until(dev->next_device_look);
+        poll_timer_wait_until(dev->port->program
+                              ? MIN(dev->next_program_look,
+                                    dev->next_device_look)
+                              : dev->next_device_look);
     }
 }

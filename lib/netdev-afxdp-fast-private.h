@@ -9,6 +9,7 @@
  *     netdev-afxdp-fast-table.c   the prefix table and the program
  *     netdev-afxdp-fast-host.c    the host's own traffic
  *     netdev-afxdp-fast-life.c    devices and programs that come and go
+ *     netdev-afxdp-fast-queues.c  devices that get more queues, or fewer
  *     netdev-afxdp-fast-show.c    commands of the control socket: of ports,
  *     netdev-afxdp-fast-doctor.c  what is wrong with them,
  *     netdev-afxdp-fast-appctl.c  and others */
@@ -62,8 +63,11 @@ struct netdev_afxdp_fast {
                                          * port back onto its device. */
     int tried_ifindex;                  /* The last one that failed, or 0. */
     long long int next_device_look;     /* In ms. */
+    long long int next_program_look;    /* Likewise. */
     struct retry device_retry;
     struct retry config_retry;
+    uint32_t tried_queues;              /* Number of the device's that the port
+                                         * has been asked to follow, or 0. */
 
     /* Main thread only; see netdev-afxdp-fast-host.c. */
     struct host_maps *host_maps;        /* NULL before host-traffic=pass. */
@@ -100,6 +104,8 @@ void netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *, char *);
 void netdev_afxdp_fast_look(struct netdev_afxdp_fast *);
 void netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *);
 void netdev_afxdp_fast_run_devices(void);
+void netdev_afxdp_fast_look_at_queues(struct netdev_afxdp_fast *);
+void netdev_afxdp_fast_add_queues(const struct xdp_port *, struct smap *);
 
 appctl_command_func netdev_afxdp_fast_show;
 appctl_command_func netdev_afxdp_fast_stats;

@@ -30,11 +30,7 @@ static bool
 read_program(const struct netdev_afxdp_fast *dev,
              uint64_t counters[XDP_N_COUNTERS])
 {
-    if (dev->port && dev->port->program) {
-        xdp_program_read_counters(dev->port->program, counters);
-        return true;
-    }
-    return false;
+    return dev->port && xdp_port_read_counters(dev->port, counters);
 }
 
 /* How many frames are in a ring now. */

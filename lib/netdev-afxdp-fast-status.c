@@ -149,6 +149,20 @@ add_busy_poll(const struct xdp_port *port, struct smap *status)
     ds_destroy(&ds);
 }
 
+/* Stores what best-effort would do otherwise, had it the choice again. */
+static void
+add_mode_warning(const struct xdp_port *port, struct smap *status)
+{
+    if (port->table && port->copy_mode == XSK_ZEROCOPY
+        && port->config.xdp_mode == XDP_MODE_BEST_EFFORT) {
+        smap_add_format(status, "xdp-mode-warning", "the prefix table came "
+                        "after the port had taken zero copy, in which each "
+                        "frame that is redirected is copied; where most are, "
+                        "mend it with \"ovs-vsctl set interface %s "
+                        "options:xdp-mode=native\"", port->ifname);
+    }
+}
+
 /* Stores the state of the prefix table, and what it suffers from. */
 static void
 add_table(const struct netdev_afxdp_fast *dev, struct smap *status)
@@ -205,7 +219,8 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
         if (port->fallback_reason) {
             smap_add(status, "xdp-mode-reason", port->fallback_reason);
         }
-        smap_add_format(status, "n_rxq", "%"PRIu32, port->n_queues);
+        add_mode_warning(port, status);
+        netdev_afxdp_fast_add_queues(port, status);
         smap_add_format(status, "frames-reserved", "%"PRIu32,
                         port->n_queues * port->config.n_frames);
         add_zones(port, status);
@@ -288,8 +303,8 @@ netdev_afxdp_fast_get_custom_stats(const struct netdev *netdev,
     stats->size = 0;
     stats->counters = xcalloc(XDP_N_COUNTERS + n_queues * XSK_N_COUNTERS,
                               sizeof *stats->counters);
-    if (dev->port && dev->port->program) {
-        xdp_program_read_counters(dev->port->program, program);
+    if (dev->port) {
+        xdp_port_read_counters(dev->port, program);
     }
     for (size_t i = 0; i < XDP_N_COUNTERS; i++) {
         add_counter(stats, program[i], "%s", xdp_counter_name(i));

@@ -61,11 +61,12 @@ _Static_assert(sizeof(struct xdp_hints) <= 32, "bpf_xdp_adjust_meta()");
  * table's 'statistics' column, the appctl commands and the documentation all
  * follow from this list.
  *
- * Every frame is in exactly one of the verdicts.  The program parses only if
- * it writes hints or has a table.  With hints, every frame that goes up is in
- * exactly one of the "hints" counters.  With a table, every frame that goes up
- * is in exactly one of the "up" counters; without, those that parsing found
- * odd are. */
+ * Every frame that the program sees is in exactly one of the verdicts; those of
+ * DROP_NO_PROGRAM, which lib/host-shield.c counts, no program has seen.  The
+ * program parses only if it writes hints or has a table.  With hints, every
+ * frame that goes up is in exactly one of the "hints" counters.  With a table,
+ * every frame that goes up is in exactly one of the "up" counters; without,
+ * those that parsing found odd are. */
 #define XDP_COUNTERS(X)                                                     \
     X(TO_USERSPACE, "xdp_to_userspace",                                     \
       "verdict: redirected to the AF_XDP socket of its queue")              \
@@ -85,6 +86,8 @@ _Static_assert(sizeof(struct xdp_hints) <= 32, "bpf_xdp_adjust_meta()");
       "verdict: dropped, malformed, as the option malformed=drop says")     \
     X(DROP_TAG, "xdp_drop_tag",                                             \
       "verdict: dropped, no room to put a VLAN tag back into the frame")    \
+    X(DROP_NO_PROGRAM, "xdp_drop_no_program",                               \
+      "dropped while the program of one mode made way for another's")       \
     X(REDIRECT_BYTES, "xdp_redirect_bytes",                                 \
       "bytes redirected to other ports")                                    \
     X(HINTS_WRITTEN, "xdp_hints_written",                                   \

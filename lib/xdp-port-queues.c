@@ -3,6 +3,9 @@
 #include <config.h>
 #include "xdp-port-queues.h"
 
+#include <errno.h>
+#include <net/if.h>
+
 #include "busy-poll.h"
 #include "netdev-probe.h"
 #include "util.h"
@@ -111,4 +114,52 @@ xdp_port_set_n_queues(struct xdp_port *port, uint32_t n, char **errp)
         }
     }
     return 0;
+}
+
+/* Stores in '*n' how many queues 'config' means for the device.  Returns 0,
+ * or a positive errno and why in '*errp'. */
+int
+xdp_port_resolve_queues(const struct xdp_port *port,
+                        const struct port_config *config, uint32_t *n,
+                        char **errp)
+{
+    uint32_t n_device;
+
+    if (if_nametoindex(port->ifname) != port->ifindex) {
+        /* What could be asked about that name is not about our device. */
+        *n = port->n_queues;
+        return 0;
+    }
+    n_device = netdev_probe_n_rx_queues(port->ifname);
+    *n = config->n_rxq ? config->n_rxq : MIN(n_device, PORT_MAX_RXQ);
+    if (*n > n_device) {
+        *errp = xasprintf("n_rxq=%"PRIu32": %s has %"PRIu32" receive queue%s; "
+                          "see \"ethtool -l %s\"", *n, port->ifname, n_device,
+                          n_device == 1 ? "" : "s", port->ifname);
+        return EINVAL;
+    }
+    return 0;
+}
+
+/* Asks how many receive queues the device has now.  Returns true if it is
+ * another number than at the last look.  Main thread; others may receive and
+ * send meanwhile. */
+bool
+xdp_port_look_at_queues(struct xdp_port *port)
+{
+    uint32_t n_before = port->n_device_queues;
+
+    if (if_nametoindex(port->ifname) == port->ifindex) {
+        port->n_device_queues = netdev_probe_n_rx_queues(port->ifname);
+    }
+    return port->n_device_queues != n_before;
+}
+
+/* Returns true if the port has as many queues as it can have of those that the
+ * device had at the last look, or as many as it was told to. */
+bool
+xdp_port_queues_fit(const struct xdp_port *port)
+{
+    return (port->config.n_rxq
+            || port->n_queues == MIN(port->n_device_queues, PORT_MAX_RXQ));
 }

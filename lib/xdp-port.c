@@ -12,6 +12,7 @@
 #include "netdev-tags.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
+#include "target-watch.h"
 #include "util.h"
 #include "xdp-port-queues.h"
 #include "xdp-program.h"
@@ -53,6 +54,14 @@ copy_mode(enum xdp_mode mode)
     return mode == XDP_MODE_NATIVE_ZEROCOPY ? XSK_ZEROCOPY : XSK_COPY;
 }
 
+static bool
+is_veth(int ifindex)
+{
+    struct target_device device;
+
+    return !target_watch_probe(ifindex, &device) && device.veth;
+}
+
 /* Returns why the kernel, by its own word, cannot do 'mode' on the device, or
  * NULL if it can or does not tell.  The caller frees it. */
 static char *
@@ -67,9 +76,13 @@ explain_lack(const struct xdp_port *port, enum xdp_mode mode)
         || features & needed) {
         return NULL;
     }
-    return xasprintf("%s: the driver does not offer %s", port->ifname,
+    return xasprintf("%s: the driver does not offer %s%s", port->ifname,
                      mode == XDP_MODE_NATIVE
-                     ? "native XDP" : "AF_XDP zero copy");
+                     ? "native XDP" : "AF_XDP zero copy",
+                     mode == XDP_MODE_NATIVE && is_veth(port->ifindex)
+                     ? ", as is so of a veth with fewer rx queues than its "
+                       "other end has tx queues; see \"ethtool -l\" of both"
+                     : "");
 }
 
 /* Returns true if 'error' is about more than the mode that was tried. */
@@ -178,13 +191,9 @@ try_mode(struct xdp_port *port, enum xdp_mode mode, uint32_t n_queues,
 {
     int error;
 
-    /* Zero copy is what the kernel itself goes by the driver's word for;
-     * native mode it may do for a driver that has not given it. */
-    if (mode == XDP_MODE_NATIVE_ZEROCOPY) {
-        *errp = explain_lack(port, mode);
-        if (*errp) {
-            return EOPNOTSUPP;
-        }
+    *errp = explain_lack(port, mode);
+    if (*errp) {
+        return EOPNOTSUPP;
     }
     if (port->copy_mode != copy_mode(mode)) {
         xdp_port_close_queues(port, 0);
@@ -211,6 +220,23 @@ detach(struct xdp_port *port)
     detach_program(port);
 }
 
+/* Returns why best-effort does not take zero copy, which the driver may well
+ * offer, for 'port', or NULL if it does.  The kernel copies each frame that a
+ * zero-copy queue redirects or hands to the host, to a page that it allocates;
+ * in copy mode it copies those that go to OVS instead.  A port with a table is
+ * there for the former.  The caller frees it. */
+static char *
+explain_choice(const struct xdp_port *port)
+{
+    return (port->table
+            ? xasprintf("not for a port with a prefix table: each frame that "
+                        "is redirected would be copied; where most go to OVS "
+                        "take it with \"ovs-vsctl set interface %s "
+                        "options:xdp-mode=native-with-zerocopy\"",
+                        port->ifname)
+            : NULL);
+}
+
 /* Brings the port up in 'wanted', the configured mode or the one it was in; of
  * best-effort, in the best that works.  On failure nothing is left on the
  * device, and '*errp' has the reason for each mode that was tried. */
@@ -229,7 +255,14 @@ attach(struct xdp_port *port, enum xdp_mode wanted, uint32_t n_queues,
     for (enum xdp_mode mode = first; mode <= last; mode++) {
         char *reason = NULL;
 
-        error = try_mode(port, mode, n_queues, &reason);
+        if (mode == XDP_MODE_NATIVE_ZEROCOPY && mode != wanted) {
+            reason = explain_lack(port, mode);
+            if (!reason) {
+                reason = explain_choice(port);
+            }
+        }
+        error = (reason ? EOPNOTSUPP
+                 : try_mode(port, mode, n_queues, &reason));
         if (!error) {
             break;
         }
@@ -251,30 +284,6 @@ attach(struct xdp_port *port, enum xdp_mode wanted, uint32_t n_queues,
     }
     ds_destroy(&reasons);
     return error;
-}
-
-/* Stores in '*n' how many queues 'config' means for the device.  Returns 0,
- * or a positive errno and why in '*errp'. */
-static int
-resolve_n_queues(const struct xdp_port *port,
-                 const struct port_config *config, uint32_t *n, char **errp)
-{
-    uint32_t n_device;
-
-    if (if_nametoindex(port->ifname) != port->ifindex) {
-        /* What could be asked about that name is not about our device. */
-        *n = port->n_queues;
-        return 0;
-    }
-    n_device = netdev_probe_n_rx_queues(port->ifname);
-    *n = config->n_rxq ? config->n_rxq : MIN(n_device, PORT_MAX_RXQ);
-    if (*n > n_device) {
-        *errp = xasprintf("n_rxq=%"PRIu32": %s has %"PRIu32" receive queue%s; "
-                          "see \"ethtool -l %s\"", *n, port->ifname, n_device,
-                          n_device == 1 ? "" : "s", port->ifname);
-        return EINVAL;
-    }
-    return 0;
 }
 
 /* Puts the program, one with a prefix table if 'table', and the sockets on
@@ -308,7 +317,7 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
                           "ports of type afxdp-fast", ifname);
         error = EOPNOTSUPP;
     } else {
-        error = resolve_n_queues(port, config, &n_queues, errp);
+        error = xdp_port_resolve_queues(port, config, &n_queues, errp);
     }
     if (!error) {
         error = attach(port, config->xdp_mode, n_queues, errp);
@@ -317,6 +326,7 @@ xdp_port_open(const char *ifname, int ifindex, int numa_node,
         xdp_port_close(port);
         port = NULL;
     } else {
+        xdp_port_look_at_queues(port);
         xdp_port_update_busy_poll(port);
     }
     *portp = port;
@@ -344,7 +354,8 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
     struct port_config old = port->config;
     enum xdp_mode old_mode = port->mode;
     uint32_t n_old = port->n_queues;
-    int error, shield = -1;
+    struct host_shield *shield = NULL;
+    int error;
 
     xdp_port_close_queues(port, 0);
     if (config->xdp_mode != old.xdp_mode) {
@@ -367,7 +378,7 @@ replace_sockets(struct xdp_port *port, const struct port_config *config,
             free(again);
         }
     }
-    host_shield_lower(shield);
+    port->n_shielded += host_shield_lower(shield);
     return error;
 }
 
@@ -428,6 +439,22 @@ xdp_port_hides_tags(const struct xdp_port *port)
             && !xdp_program_has_front(port->program));
 }
 
+/* Stores what the program has counted since it was attached, and what was
+ * dropped while there was none, in 'counters'.  Returns false if there is no
+ * program.  Main thread, or the port locked against it; others may receive and
+ * send meanwhile. */
+bool
+xdp_port_read_counters(const struct xdp_port *port,
+                       uint64_t counters[XDP_N_COUNTERS])
+{
+    if (!port->program) {
+        return false;
+    }
+    xdp_program_read_counters(port->program, counters);
+    counters[XDP_C_DROP_NO_PROGRAM] += port->n_shielded;
+    return true;
+}
+
 /* Turns busy polling on or off, where it can be on.  Main thread; others may
  * receive and send meanwhile. */
 void
@@ -463,7 +490,7 @@ xdp_port_check(const struct xdp_port *port, const struct port_config *config,
             return false;
         }
     }
-    return !resolve_n_queues(port, config, &n_queues, errp);
+    return !xdp_port_resolve_queues(port, config, &n_queues, errp);
 }
 
 /* Brings 'port' to 'config'.  Returns 0, or a positive errno and why in
@@ -484,7 +511,7 @@ xdp_port_reconfigure(struct xdp_port *port, const struct port_config *config,
         port->config = *config;
         return 0;
     }
-    error = resolve_n_queues(port, config, &n_queues, errp);
+    error = xdp_port_resolve_queues(port, config, &n_queues, errp);
     if (error) {
         return error;
     }
@@ -520,7 +547,7 @@ xdp_port_restore(struct xdp_port *port, char **errp)
 
     port->ifindex = if_nametoindex(port->ifname);
     error = (port->ifindex
-             ? resolve_n_queues(port, &port->config, &n_queues, errp)
+             ? xdp_port_resolve_queues(port, &port->config, &n_queues, errp)
              : ENODEV);
     if (error == ENODEV || (!error && !n_queues)) {
         *errp = xasprintf("%s: there is no such device", port->ifname);
@@ -530,6 +557,7 @@ xdp_port_restore(struct xdp_port *port, char **errp)
         error = attach(port, port->config.xdp_mode, n_queues, errp);
     }
     if (!error) {
+        xdp_port_look_at_queues(port);
         xdp_port_update_busy_poll(port);
     }
     return error;

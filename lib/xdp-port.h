@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "port-config.h"
+#include "xdp-layout.h"
 #include "xsk.h"
 
 struct host_maps;
@@ -28,11 +29,14 @@ struct xdp_port {
     enum xsk_copy_mode copy_mode;       /* Of all queues. */
     char *fallback_reason;      /* Why no better mode, or NULL. */
 
+    uint64_t n_shielded;        /* Frames dropped between two modes. */
     bool table;                 /* Has the program a prefix table? */
     const struct host_maps *host;       /* For host-traffic=pass, or NULL. */
     struct xdp_program *program;
     struct xsk **queues;
     uint32_t n_queues;
+    uint32_t n_device_queues;   /* Receive queues of the device at the last
+                                 * xdp_port_look_at_queues(). */
 };
 
 int xdp_port_open(const char *ifname, int ifindex, int numa_node,
@@ -44,10 +48,14 @@ int xdp_port_set_program(struct xdp_port *, const struct port_config *,
                          bool table, char **errp);
 bool xdp_port_program_fits(const struct xdp_port *);
 bool xdp_port_hides_tags(const struct xdp_port *);
+bool xdp_port_read_counters(const struct xdp_port *,
+                            uint64_t counters[XDP_N_COUNTERS]);
 void xdp_port_set_busy_poll(struct xdp_port *, bool busy_poll);
 bool xdp_port_update_busy_poll(struct xdp_port *);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
                          char **errp);
+bool xdp_port_look_at_queues(struct xdp_port *);
+bool xdp_port_queues_fit(const struct xdp_port *);
 int xdp_port_reattach(struct xdp_port *, char **errp);
 void xdp_port_release(struct xdp_port *);
 int xdp_port_restore(struct xdp_port *, char **errp);
