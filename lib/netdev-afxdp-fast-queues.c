@@ -19,6 +19,8 @@
 
 VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast_queues);
 
+static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(1, 5);
+
 /* Counts the queues of the device of 'dev', which is the right one, and has
  * the port follow where it should.  Each number is tried once: what fails then
  * for a reason that may pass is tried again as other options are.  Main
@@ -28,11 +30,22 @@ netdev_afxdp_fast_look_at_queues(struct netdev_afxdp_fast *dev)
 {
     struct xdp_port *port = dev->port;
     uint32_t n_before = port->n_device_queues;
+    char *error = NULL;
     bool changed;
 
     ovs_mutex_lock(&dev->mutex);
     changed = xdp_port_look_at_queues(port);
+    if (port->n_device_queues > n_before
+        && xdp_port_cover_queues(port, &error)) {
+        port->n_device_queues = n_before;       /* To be tried again. */
+        changed = false;
+    }
     ovs_mutex_unlock(&dev->mutex);
+    if (error) {
+        VLOG_WARN_RL(&rl, "%s: frames of new queues go to the host: %s",
+                     port->ifname, error);
+        free(error);
+    }
     if (changed) {
         VLOG_INFO("%s: the device has %"PRIu32" receive queues now, it had "
                   "%"PRIu32, port->ifname, port->n_device_queues, n_before);

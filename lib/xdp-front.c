@@ -15,6 +15,50 @@ struct xdp_front {
     struct tags *skel;
 };
 
+/* Has 'skel', which is not loaded yet, use the maps of 'old'. */
+static int
+share_maps(struct tags *skel, const struct tags *old)
+{
+    int error = -bpf_map__reuse_fd(skel->maps.counters,
+                                   bpf_map__fd(old->maps.counters));
+
+    if (!error) {
+        error = -bpf_map__reuse_fd(skel->maps.front_note,
+                                   bpf_map__fd(old->maps.front_note));
+    }
+    return (error ? error : -bpf_map__reuse_fd(skel->maps.next,
+                                               bpf_map__fd(old->maps.next)));
+}
+
+/* Loads a program with the maps of 'old', or if that is NULL with its own.
+ * Returns 0 and stores it in '*skelp', or a positive errno. */
+static int
+load(int ifindex, bool frags, const struct tags *old, struct tags **skelp)
+{
+    struct tags *skel = tags__open();
+    int error;
+
+    if (!skel) {
+        return errno;
+    }
+    bpf_program__set_ifindex(skel->progs.afxdp_fast_tags, ifindex);
+    error = -bpf_program__set_flags(skel->progs.afxdp_fast_tags,
+                                    XDP_DEV_BOUND_ONLY
+                                    | (frags ? BPF_F_XDP_HAS_FRAGS : 0));
+    if (!error && old) {
+        error = share_maps(skel, old);
+    }
+    if (!error) {
+        error = -tags__load(skel);
+    }
+    if (error) {
+        tags__destroy(skel);
+        return error;
+    }
+    *skelp = skel;
+    return 0;
+}
+
 /* Loads the front program for device 'ifindex'; 'frags' as for the program
  * behind it.  Returns 0 and stores it in '*frontp'; otherwise returns a
  * positive errno, mostly because the driver has no tags to give (tap), or the
@@ -23,26 +67,40 @@ struct xdp_front {
 int
 xdp_front_load(int ifindex, bool frags, struct xdp_front **frontp)
 {
-    struct tags *skel = tags__open();
-    int error;
+    struct tags *skel;
+    int error = load(ifindex, frags, NULL, &skel);
 
     *frontp = NULL;
-    if (!skel) {
-        return errno;
-    }
-    bpf_program__set_ifindex(skel->progs.afxdp_fast_tags, ifindex);
-    error = -bpf_program__set_flags(skel->progs.afxdp_fast_tags,
-                                    XDP_DEV_BOUND_ONLY
-                                    | (frags ? BPF_F_XDP_HAS_FRAGS : 0));
     if (!error) {
-        error = -tags__load(skel);
+        *frontp = xmalloc(sizeof **frontp);
+        (*frontp)->skel = skel;
     }
+    return error;
+}
+
+/* Puts a new load of 'front' into 'link_fd' in the place of the one that is
+ * there; 'ifindex' and 'frags' as for xdp_front_load().  Returns 0 or a
+ * positive errno, and then nothing has changed. */
+int
+xdp_front_renew(struct xdp_front *front, int ifindex, bool frags, int link_fd)
+{
+    LIBBPF_OPTS(bpf_link_update_opts, opts,
+                .flags = BPF_F_REPLACE,
+                .old_prog_fd = xdp_front_fd(front));
+    struct tags *skel;
+    int error = load(ifindex, frags, front->skel, &skel);
+
     if (error) {
+        return error;
+    }
+    if (bpf_link_update(link_fd, bpf_program__fd(skel->progs.afxdp_fast_tags),
+                        &opts)) {
+        error = errno;
         tags__destroy(skel);
         return error;
     }
-    *frontp = xmalloc(sizeof **frontp);
-    (*frontp)->skel = skel;
+    tags__destroy(front->skel);
+    front->skel = skel;
     return 0;
 }
 

@@ -13,6 +13,7 @@
 struct xdp_front;
 
 int xdp_front_load(int ifindex, bool frags, struct xdp_front **);
+int xdp_front_renew(struct xdp_front *, int ifindex, bool frags, int link_fd);
 void xdp_front_unload(struct xdp_front *);
 int xdp_front_fd(const struct xdp_front *);
 uint32_t xdp_front_id(const struct xdp_front *);

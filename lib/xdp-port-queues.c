@@ -155,6 +155,26 @@ xdp_port_look_at_queues(struct xdp_port *port)
     return port->n_device_queues != n_before;
 }
 
+/* Has the device give frames of queues that it has got since the program came
+ * to that program.  Returns 0, or a positive errno and why in '*errp', which
+ * the caller frees.  Main thread; others may receive and send meanwhile. */
+int
+xdp_port_cover_queues(struct xdp_port *port, char **errp)
+{
+    int error;
+
+    *errp = NULL;
+    if (!port->program || port->mode == XDP_MODE_GENERIC
+        || xdp_program_link_state(port->program) != XDP_LINK_OURS) {
+        return 0;
+    }
+    error = xdp_program_renew(port->program, errp);
+    for (uint32_t i = 0; !error && i < port->n_queues; i++) {
+        xdp_port_accept_hints(port, port->queues[i]);
+    }
+    return error;
+}
+
 /* Returns true if the port has as many queues as it can have of those that the
  * device had at the last look, or as many as it was told to. */
 bool

@@ -55,6 +55,7 @@ bool xdp_port_update_busy_poll(struct xdp_port *);
 int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
                          char **errp);
 bool xdp_port_look_at_queues(struct xdp_port *);
+int xdp_port_cover_queues(struct xdp_port *, char **errp);
 bool xdp_port_queues_fit(const struct xdp_port *);
 int xdp_port_reattach(struct xdp_port *, char **errp);
 void xdp_port_release(struct xdp_port *);

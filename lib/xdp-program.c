@@ -465,6 +465,32 @@ xdp_program_replace(struct xdp_program *prog,
     return error;
 }
 
+/* Has the driver take the program anew, for queues that the device did not
+ * have when it took it first: a veth gives such no program, and their frames
+ * to the host (Linux 6.18).  The kernel hands the driver only a program that
+ * is another one, so this is another load of the same.  Returns 0, or a
+ * positive errno with a text in '*errp', for the caller to free(). */
+int
+xdp_program_renew(struct xdp_program *prog, char **errp)
+{
+    struct xdp_settings settings = prog->current.settings;
+    int error;
+
+    *errp = NULL;
+    if (!prog->front) {
+        return xdp_program_replace(prog, &settings, errp);
+    }
+    xdp_diagnose_begin();
+    error = xdp_front_renew(prog->front, prog->ifindex, prog->frags,
+                            prog->link_fd);
+    if (error) {
+        *errp = xdp_diagnose_text(prog->ifname,
+                                  "cannot renew the XDP program", error);
+    }
+    xdp_diagnose_end();
+    return error;
+}
+
 /* Lets frames of 'queue' go to the AF_XDP socket 'xsk_fd', which must be bound
  * to that queue of the device: the kernel drops what reaches another.  Returns
  * 0 or a positive errno, E2BIG for a queue beyond those asked for. */

@@ -70,6 +70,7 @@ int xdp_program_attach(const struct xdp_program_opts *,
 void xdp_program_detach(struct xdp_program *);
 enum xdp_link_state xdp_program_link_state(const struct xdp_program *);
 int xdp_program_reattach(struct xdp_program *, char **errp);
+int xdp_program_renew(struct xdp_program *, char **errp);
 int xdp_program_replace(struct xdp_program *, const struct xdp_settings *,
                         char **errp);
 
