@@ -21,11 +21,13 @@ usage(void)
 {
     puts("xdp-owner: take a device's XDP, or one of its queues\n"
          "usage: xdp-owner link DEV        attach a program by a bpf_link\n"
+         "       xdp-owner generic DEV     likewise, in generic mode\n"
          "       xdp-owner attach DEV      attach it by netlink, and end\n"
          "       xdp-owner replace ID      put it into the link with that id,\n"
          "                                 and end\n"
          "       xdp-owner queue DEV N     bind an AF_XDP socket to queue N\n"
-         "The program is called \"pass\" and passes all, in native mode.\n"
+         "The program is called \"pass\" and passes all, in native mode where\n"
+         "nothing else is said.\n"
          "Unless it ends at once the tool prints \"ready\" and waits for a\n"
          "signal.");
     exit(0);
@@ -89,8 +91,10 @@ main(int argc, char *argv[])
 {
     const char *command = argc > 2 ? argv[1] : "";
 
-    if (!strcmp(command, "link")) {
-        LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = XDP_FLAGS_DRV_MODE);
+    if (!strcmp(command, "link") || !strcmp(command, "generic")) {
+        LIBBPF_OPTS(bpf_link_create_opts, opts,
+                    .flags = (!strcmp(command, "link") ? XDP_FLAGS_DRV_MODE
+                              : XDP_FLAGS_SKB_MODE));
 
         check(bpf_link_create(load_pass(), if_nametoindex(argv[2]), BPF_XDP,
                               &opts) < 0, "bpf_link_create");
