@@ -20,6 +20,7 @@
 #include "netdev-provider.h"
 #include "openvswitch/poll-loop.h"
 #include "openvswitch/vlog.h"
+#include "queue-watch.h"
 #include "socket-util.h"
 #include "timeval.h"
 #include "util.h"
@@ -276,12 +277,18 @@ void
 netdev_afxdp_fast_run_devices(void)
 {
     struct netdev_afxdp_fast *dev = NULL;
+    bool queues_changed;
 
+    if (!netdev_afxdp_fast_next(NULL)) {
+        return;
+    }
+    queues_changed = queue_watch_run();
+    queue_watch_wait();
     while ((dev = netdev_afxdp_fast_next(dev)) != NULL) {
         if (!dev->port) {
             continue;
         }
-        if (look_is_due(dev)) {
+        if (queues_changed || look_is_due(dev)) {
             netdev_afxdp_fast_look(dev);
         }
         poll_timer_wait_until(dev->port->program

@@ -3,8 +3,8 @@
 /* What becomes of a port whose device gets more receive queues, or fewer, as
  * by ethtool -L.
  *
- * The kernel announces that only where it was asked for by ethtool's netlink
- * family, and for a tap not at all, so we count.  A port that has not been
+ * The kernel does not announce every such change (queue-watch.h), so we also
+ * count each second.  A port that has not been
  * told a number follows; the kernel refuses to take a queue from under a
  * socket, so it is only a tap that goes down by itself. */
 
