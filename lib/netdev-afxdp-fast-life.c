@@ -38,7 +38,7 @@ VLOG_DEFINE_THIS_MODULE(netdev_afxdp_fast_life);
  * detached one may let frames through to the host, at most.  The kernel
  * announces a bpf_link that is detached to nobody (Linux 6.18).  A look is one
  * system call a port, and ten rounds of the main loop a second cost less than
- * a thousandth of a core. */
+ * a hundredth of a core. */
 #define PROGRAM_LOOK_MS 100
 
 /* Makes 'error', of which it takes ownership, the port's port-error; NULL
