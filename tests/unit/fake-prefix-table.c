@@ -347,13 +347,14 @@ netdev_afxdp_fast_get_status(const struct netdev *netdev, struct smap *status)
 }
 
 /* Counter I is I. */
-void
-xdp_program_read_counters(const struct xdp_program *program OVS_UNUSED,
-                          uint64_t counters[XDP_N_COUNTERS])
+bool
+xdp_port_read_counters(const struct xdp_port *port,
+                       uint64_t counters[XDP_N_COUNTERS])
 {
     for (size_t i = 0; i < XDP_N_COUNTERS; i++) {
         counters[i] = i;
     }
+    return port->program != NULL;
 }
 
 const char *
