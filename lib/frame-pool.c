@@ -96,6 +96,46 @@ cache_get(struct frame_zone *zone)
     return OVS_LIKELY(cache) ? cache : cache_create(zone);
 }
 
+static int64_t
+zone_get_held(struct frame_zone *zone)
+    OVS_REQUIRES(zone->mutex)
+{
+    int64_t sum = zone->held_retired;
+    struct frame_cache *cache;
+
+    LIST_FOR_EACH (cache, node, &zone->caches) {
+        int64_t held;
+
+        atomic_read_explicit(&cache->held, &held, memory_order_acquire);
+        sum += held;
+    }
+    return sum;
+}
+
+/* Looks how many frames of 'zone' OVS holds. */
+static bool
+zone_look(struct frame_zone *zone)
+    OVS_REQUIRES(zone->mutex)
+{
+    bool crowded = zone_get_held(zone) > zone->n_frames / FRAME_ZONE_HELD;
+
+    zone->n_until_look = FRAME_SLABS_PER_LOOK;
+    atomic_store_relaxed(&zone->crowded, crowded);
+    return crowded;
+}
+
+/* frame_zone_is_crowded() as of now.  Any thread. */
+bool
+frame_zone_look(struct frame_zone *zone)
+{
+    bool crowded;
+
+    ovs_mutex_lock(&zone->mutex);
+    crowded = zone_look(zone);
+    ovs_mutex_unlock(&zone->mutex);
+    return crowded;
+}
+
 /* Fills the empty 'cache' with up to a slab.  Returns how many it got. */
 static uint32_t
 cache_refill(struct frame_zone *zone, struct frame_cache *cache)
@@ -108,6 +148,11 @@ cache_refill(struct frame_zone *zone, struct frame_cache *cache)
     memcpy(cache->indexes, &zone->list[zone->n_list],
            n * sizeof *cache->indexes);
     atomic_store_relaxed(&cache->n, n);
+    /* Frames that are held do not come back to the caches: what they were
+     * taken for takes further slabs, so this is where it shows. */
+    if (!--zone->n_until_look) {
+        zone_look(zone);
+    }
     ovs_mutex_unlock(&zone->mutex);
     return n;
 }
@@ -340,27 +385,13 @@ zone_create(struct frame_zone *zone, uint32_t n_frames, int numa_node)
     }
     zone->held_retired = 0;
     zone->n_reserved = 0;
+    zone->n_until_look = FRAME_SLABS_PER_LOOK;
+    atomic_store_relaxed(&zone->crowded, false);
     ovs_mutex_unlock(&zone->mutex);
     VLOG_DBG("zone %"PRIu32": %"PRIu32" frames of %s on node %d", zone->id,
              n_frames, frame_memory_kind_to_string(zone->memory.kind),
              numa_node);
     return 0;
-}
-
-static int64_t
-zone_get_held(struct frame_zone *zone)
-    OVS_REQUIRES(zone->mutex)
-{
-    int64_t sum = zone->held_retired;
-    struct frame_cache *cache;
-
-    LIST_FOR_EACH (cache, node, &zone->caches) {
-        int64_t held;
-
-        atomic_read_explicit(&cache->held, &held, memory_order_acquire);
-        sum += held;
-    }
-    return sum;
 }
 
 /* Destroys 'zone' if nobody uses it and all its frames are home; otherwise

@@ -74,6 +74,16 @@
  * holds for long. */
 #define FRAME_ZONE_SLACK 8
 
+/* The part of a zone that OVS may hold, one frame in so many: half the slack,
+ * so that however long it holds them the rings have what was promised.  Much
+ * more than is on its way through OVS, which is a burst or two a thread.
+ * From there on receivers copy, see frame_zone_is_crowded(). */
+#define FRAME_ZONE_HELD (2 * FRAME_ZONE_SLACK)
+
+/* Slabs that threads take from the list between two looks at how many frames
+ * OVS holds: a look reads a cache line of each thread. */
+#define FRAME_SLABS_PER_LOOK 4
+
 /* Where a frame is: free, held by OVS, or with the user whose 'rx_place' or
  * 'tx_place' it is.  A user that goes takes its frames back by that, for the
  * rings do not tell: the kernel also drops frames between them, and those
@@ -124,10 +134,13 @@ struct frame_zone {
     int numa_node;
 
     atomic_bool orphan;                 /* No users; frames are still out. */
+    atomic_bool crowded;                /* OVS held too many at the last
+                                         * look. */
 
     struct ovs_mutex mutex;
     uint32_t *list OVS_GUARDED;         /* Shared list: a stack. */
     uint32_t n_list OVS_GUARDED;
+    uint32_t n_until_look OVS_GUARDED;  /* Slabs. */
     struct ovs_list caches OVS_GUARDED; /* struct frame_cache, a thread. */
     int64_t held_retired OVS_GUARDED;   /* 'held' of threads that are gone. */
     struct ovs_list users OVS_GUARDED;  /* struct frame_user. */
@@ -155,6 +168,7 @@ bool frame_usage_is_accounted(const struct frame_usage *);
 uint32_t frame_alloc(struct frame_zone *, uint32_t *indexes, uint32_t n);
 void frame_free(struct frame_zone *, const uint32_t *indexes, uint32_t n);
 void frame_count_held(struct frame_zone *, int delta);
+bool frame_zone_look(struct frame_zone *);
 
 void frame_packet_free(struct dp_packet *);
 void frame_check_move(struct frame *, frame_place from, frame_place to);
@@ -205,6 +219,19 @@ static inline struct frame_zone *
 frame_zone(const struct frame *frame)
 {
     return CONTAINER_OF(frame->xpacket.mpool, struct frame_zone, hook);
+}
+
+/* Returns true if OVS holds so many frames of 'zone' that no more of them may
+ * go there: packets are then copied into other memory (conntrack keeps
+ * fragments, up to 5,000 of them).  Costs one load while that is not so.  Any
+ * thread. */
+static inline bool
+frame_zone_is_crowded(struct frame_zone *zone)
+{
+    bool crowded;
+
+    atomic_read_relaxed(&zone->crowded, &crowded);
+    return OVS_UNLIKELY(crowded) && frame_zone_look(zone);
 }
 
 #endif /* frame-pool.h */

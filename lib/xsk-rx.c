@@ -253,6 +253,21 @@ watch_load(struct xsk *xsk, uint32_t n)
     }
 }
 
+/* Puts copies in other memory in the place of the packets of 'batch', and
+ * gives their frames back. */
+static void
+copy_out(struct xsk *xsk, struct dp_packet_batch *batch)
+{
+    struct dp_packet *packet;
+
+    DP_PACKET_BATCH_FOR_EACH (i, packet, batch) {
+        batch->packets[i] = dp_packet_clone_with_headroom(packet,
+                                                          FRAME_RX_OFFSET);
+        dp_packet_delete(packet);
+    }
+    xsk_count(&xsk->rx_copied, dp_packet_batch_size(batch));
+}
+
 /* Receives up to NETDEV_MAX_BURST frames from 'xsk' into the empty 'batch',
  * which may stay empty.  The queue's poller. */
 void
@@ -295,6 +310,9 @@ xsk_rx(struct xsk *xsk, struct dp_packet_batch *batch)
     xsk_count(&xsk->rx_hints, n_hints);
     if (xsk->checksums) {
         xsk_count(&xsk->rx_checksums, checksum_finish_batch(batch));
+    }
+    if (frame_zone_is_crowded(xsk->zone)) {
+        copy_out(xsk, batch);
     }
 
     xsk_refill(xsk);

@@ -39,6 +39,8 @@
       "frames with a checksum that their sender had left unfinished")       \
     X(rx_no_frame, "rx_no_frame",                                           \
       "times the fill ring could not be topped up for want of frames")      \
+    X(rx_copied, "rx_copied",                                               \
+      "frames copied into other memory, since OVS held many of the zone")   \
     X(rx_overloads, "rx_overloads",                                         \
       "times the queue stood for so long that its ring was shortened")      \
     X(rx_wakeups, "rx_wakeups",                                             \
@@ -130,7 +132,7 @@ struct xsk {
                                  * hold together. */
     struct rx_load load;
     xsk_counter rx_packets, rx_batches, rx_hints, rx_no_frame, rx_overloads;
-    xsk_counter rx_wakeups, rx_checksums;
+    xsk_counter rx_wakeups, rx_checksums, rx_copied;
 
     /* Transmit: written under 'tx_lock'. */
     OVS_ALIGNED_VAR(CACHE_LINE_SIZE) struct try_lock tx_lock;

@@ -282,6 +282,60 @@ no_free_frames(void)
     xsk_close(xsk);
 }
 
+/* OVS may keep what it has received, as conntrack keeps fragments. */
+static void
+held_for_long(void)
+{
+    enum { N_HELD = 5000 };
+    static struct dp_packet *held[N_HELD];
+    struct xsk *xsk = fake_xsk_open(&opts);
+    uint32_t limit = xsk->zone->n_frames / FRAME_ZONE_HELD;
+    struct frame_usage usage;
+    uint64_t n_copied;
+    uint32_t n_frames = 0;
+
+    xsk_set_cookie(xsk, COOKIE);
+    for (int i = 0; i < N_HELD; i++) {
+        struct dp_packet *packet;
+        struct xdp_hints h = { .cookie = COOKIE, .hash = i,
+                               .flags = XDP_HINT_HASH };
+        uint8_t *data = fake_receive(xsk, FRAME_RX_OFFSET, LEN, &h);
+
+        ovs_assert(data);
+        memset(data, i, LEN);
+        held[i] = packet = receive_one(xsk);
+        n_frames += frame_from_packet(packet) != NULL;
+        CHECK_INT(dp_packet_size(packet), LEN);
+        CHECK_INT(dp_packet_headroom(packet), FRAME_RX_OFFSET);
+        CHECK_INT(dp_packet_get_rss_hash(packet), i);
+        CHECK_INT(((uint8_t *) dp_packet_tail(packet))[-1], (uint8_t) i);
+        CHECK(packet->packet_type == htonl(PT_ETH));
+        CHECK_ACCOUNT(xsk, n_frames);
+    }
+    CHECK(n_frames > limit);
+    CHECK(n_frames <= limit + (FRAME_SLABS_PER_LOOK + 2) * FRAME_SLAB);
+    CHECK_COUNTER(xsk, rx_copied, N_HELD - n_frames);
+    CHECK_COUNTER(xsk, rx_packets, N_HELD);
+    CHECK_COUNTER(xsk, rx_no_frame, 0);
+    CHECK_INT(fake_n_in_fill(xsk), N_DESC);
+    frame_zone_get_usage(xsk->zone, &usage);
+    CHECK(usage.list + usage.caches >= usage.total / 2);
+
+    /* Nothing is copied any more as soon as they are given back. */
+    for (int i = 0; i < N_HELD; i++) {
+        dp_packet_delete(held[i]);
+    }
+    CHECK_ACCOUNT(xsk, 0);
+    atomic_read_relaxed(&xsk->rx_copied, &n_copied);
+    for (int i = 0; i < 1000; i++) {
+        fake_receive(xsk, FRAME_RX_OFFSET, LEN, NULL);
+        dp_packet_delete(receive_one(xsk));
+    }
+    CHECK_COUNTER(xsk, rx_copied, n_copied);
+    xsk_close(xsk);
+    CHECK(!frame_zone_next(NULL));
+}
+
 static void
 wakeups(void)
 {
@@ -570,6 +624,8 @@ main(void)
              "poller has time to spare", overload);
     unit_run("without free frames nothing is lost, and the fill ring is "
              "topped up later", no_free_frames);
+    unit_run("while OVS holds many frames, what comes is copied, and frames "
+             "stay free", held_for_long);
     unit_run("the driver is woken when it asks, and only then", wakeups);
     unit_run("with busy polling each empty poll runs the driver, no other",
              busy_polls);
