@@ -220,7 +220,15 @@ static const struct {
       "not sent, the tx ring was full: the device was slower than OVS" },
     { "tx_no_frame", "ovs-vsctl set interface %s options:frames=16384",
       "not sent, there was no frame to copy them into" },
-    { "tx_too_long", NULL, "not sent, they were longer than a frame" },
+    { "rx_dropped", NULL,
+      "dropped, as a rule since they were longer than a frame: whoever sends "
+      "there leaves the cutting into segments to hardware (TSO, GSO, UFO), "
+      "turn that off in the guest, \"ethtool -K DEV tso off gso off\", or at "
+      "its device (QEMU: host_tso4=off,host_tso6=off,host_ufo=off)" },
+    { "tx_too_long", NULL,
+      "not sent, they were longer than the MTU, or than a frame: a port with "
+      "a larger MTU sends here, or a guest that leaves the cutting into "
+      "segments to hardware" },
 };
 
 /* Returns counter 'name' of all queues together. */

@@ -166,6 +166,21 @@ look_for_device(struct netdev_afxdp_fast *dev)
     }
 }
 
+/* Tells the queues of 'dev', which has been open, what the device's MTU is.
+ * Main thread. */
+void
+netdev_afxdp_fast_look_at_mtu(struct netdev_afxdp_fast *dev)
+{
+    int mtu;
+
+    if (netdev_get_mtu(&dev->lin.up, &mtu) || mtu <= 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < dev->port->n_queues; i++) {
+        xsk_set_mtu(dev->port->queues[i], mtu);
+    }
+}
+
 /* Looks whether device and program of 'dev', which has been open, are still
  * what they were, and does what is to be done, as far as possible.  Main
  * thread. */
@@ -175,6 +190,7 @@ netdev_afxdp_fast_look(struct netdev_afxdp_fast *dev)
     char renamed[IF_NAMESIZE];
 
     dev->next_device_look = time_msec() + LOOK_MS;
+    netdev_afxdp_fast_look_at_mtu(dev);
     if (dev->device_pending) {
         return;
     }

@@ -298,7 +298,10 @@ send_frames(struct xsk *xsk, const struct tx_frame *frames, uint32_t n)
 static xsk_counter *
 refuse_length(struct xsk *xsk, uint32_t len)
 {
-    return (len > FRAME_MAX_LEN ? &xsk->tx_too_long
+    uint32_t max_len;
+
+    atomic_read_relaxed(&xsk->max_tx_len, &max_len);
+    return (len > max_len ? &xsk->tx_too_long
             : len < ETH_HEADER_LEN ? &xsk->tx_too_short
             : NULL);
 }

@@ -245,6 +245,7 @@ xsk_open(const struct xsk_opts *opts, struct xsk **xskp, char **errp)
     xsk->queue = opts->queue;
     xsk->copy_mode = opts->copy_mode;
     xsk->checksums = opts->checksums;
+    atomic_init(&xsk->max_tx_len, FRAME_MAX_LEN);
     xsk->n_rx_desc = opts->n_rx_desc;
     xsk->n_level = opts->n_rx_desc;
     tx_handover_init(&xsk->handover, opts->n_tx_desc);
@@ -312,6 +313,20 @@ xsk_close(struct xsk *xsk)
     }
     tx_handover_destroy(&xsk->handover);
     free_cacheline(xsk);
+}
+
+/* Makes 'xsk' drop, and count, what it is to send that is longer than a frame
+ * with 'mtu' bytes behind its Ethernet header and two VLAN tags.  The kernel
+ * would count such a frame as sent, and lose it behind that or bring it to who
+ * has no room for it.  Until this is called only a frame of ours is the bound.
+ * Any thread. */
+void
+xsk_set_mtu(struct xsk *xsk, uint32_t mtu)
+{
+    uint32_t headers = ETH_HEADER_LEN + 2 * VLAN_HEADER_LEN;
+
+    atomic_store_relaxed(&xsk->max_tx_len,
+                         MIN(mtu, FRAME_MAX_LEN - headers) + headers);
 }
 
 /* Makes 'xsk' accept the hints of the program with 'cookie' only, or none for

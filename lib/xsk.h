@@ -58,7 +58,7 @@
     X(tx_no_frame, "tx_no_frame",                                           \
       "packets dropped, no frame to copy them into")                        \
     X(tx_too_long, "tx_too_long",                                           \
-      "packets dropped, longer than a frame takes")                         \
+      "packets dropped, longer than the MTU allows or a frame takes")       \
     X(tx_too_short, "tx_too_short",                                         \
       "packets dropped, shorter than an Ethernet header")
 
@@ -110,7 +110,8 @@ struct rx_load {
 };
 
 struct xsk {
-    /* Constant while the socket is open, but for the cookie and busy poll. */
+    /* Constant while the socket is open, but for the cookie, the length and
+     * busy poll. */
     struct frame_zone *zone;
     int fd;
     uint32_t queue;
@@ -119,6 +120,9 @@ struct xsk {
     uint32_t n_rx_desc;
     atomic_uint64_t cookie;     /* Of hints to accept, 0 for none.  Changes
                                  * when the program is replaced. */
+    atomic_uint32_t max_tx_len; /* Bytes of the longest frame to send, with
+                                 * its Ethernet header.  Changes with the
+                                 * device's MTU. */
     struct busy_poll busy_poll;
     bool lost;                  /* See xsk_is_lost(). */
 
@@ -153,6 +157,7 @@ int xsk_open(const struct xsk_opts *, struct xsk **, char **errp);
 bool xsk_is_lost(struct xsk *);
 void xsk_shut(struct xsk *);
 void xsk_close(struct xsk *);
+void xsk_set_mtu(struct xsk *, uint32_t mtu);
 void xsk_set_cookie(struct xsk *, uint64_t cookie);
 
 void xsk_refill(struct xsk *);

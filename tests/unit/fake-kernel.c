@@ -51,6 +51,7 @@ fake_xsk_open(const struct fake_opts *opts)
     struct xsk *xsk = xzalloc_cacheline(sizeof *xsk);
 
     xsk->fd = -1;
+    atomic_init(&xsk->max_tx_len, FRAME_MAX_LEN);
     xsk->n_rx_desc = opts->n_rx_desc;
     xsk->n_level = opts->n_rx_desc;
     tx_handover_init(&xsk->handover, opts->n_tx_desc);

@@ -233,6 +233,30 @@ copied_back(void)
     finish(xsk);
 }
 
+/* The device's MTU is the bound. */
+static void
+longer_than_mtu(void)
+{
+    struct xsk *xsk = fake_xsk_open(&opts);
+
+    xsk_set_mtu(xsk, 1500);
+    send_one(xsk, make_packet(1522, 0));
+    send_one(xsk, receive(xsk, 1522, 0));
+    CHECK_COUNTER(xsk, tx_too_long, 0);
+    send_one(xsk, make_packet(1523, 0));
+    send_one(xsk, receive(xsk, 1523, 0));
+    CHECK_COUNTER(xsk, tx_too_long, 2);
+    CHECK_COUNTER(xsk, tx_packets, 2);
+
+    /* What a frame takes stays one. */
+    xsk_set_mtu(xsk, 9000);
+    send_one(xsk, receive(xsk, FRAME_MAX_LEN, 0));
+    CHECK_COUNTER(xsk, tx_too_long, 2);
+    send_one(xsk, make_packet(FRAME_MAX_LEN + 1, 0));
+    CHECK_COUNTER(xsk, tx_too_long, 3);
+    finish(xsk);
+}
+
 static void
 wrong_lengths(void)
 {
@@ -501,6 +525,8 @@ main(void)
     unit_run("a packet in other memory is copied", copied_from_malloc);
     unit_run("a packet in another zone's frame is copied", copied_from_zone);
     unit_run("a packet that outgrew its frame is copied back", copied_back);
+    unit_run("packets longer than the MTU allows are freed and counted",
+             longer_than_mtu);
     unit_run("too long and too short packets are freed and counted",
              wrong_lengths);
     unit_run("they take no other packet of the batch with them",
