@@ -166,18 +166,15 @@ look_for_device(struct netdev_afxdp_fast *dev)
     }
 }
 
-/* Tells the queues of 'dev', which has been open, what the device's MTU is.
+/* Tells the queues of 'dev', which has been open, what its device can send.
  * Main thread. */
 void
-netdev_afxdp_fast_look_at_mtu(struct netdev_afxdp_fast *dev)
+netdev_afxdp_fast_look_at_tx(struct netdev_afxdp_fast *dev)
 {
     int mtu;
 
-    if (netdev_get_mtu(&dev->lin.up, &mtu) || mtu <= 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < dev->port->n_queues; i++) {
-        xsk_set_mtu(dev->port->queues[i], mtu);
+    if (!netdev_get_mtu(&dev->lin.up, &mtu) && mtu > 0) {
+        xdp_port_look_at_tx(dev->port, mtu);
     }
 }
 
@@ -190,7 +187,7 @@ netdev_afxdp_fast_look(struct netdev_afxdp_fast *dev)
     char renamed[IF_NAMESIZE];
 
     dev->next_device_look = time_msec() + LOOK_MS;
-    netdev_afxdp_fast_look_at_mtu(dev);
+    netdev_afxdp_fast_look_at_tx(dev);
     if (dev->device_pending) {
         return;
     }

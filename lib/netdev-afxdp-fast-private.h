@@ -102,7 +102,7 @@ void netdev_afxdp_fast_get_host_status(const struct netdev_afxdp_fast *,
 
 void netdev_afxdp_fast_set_config_error(struct netdev_afxdp_fast *, char *);
 void netdev_afxdp_fast_look(struct netdev_afxdp_fast *);
-void netdev_afxdp_fast_look_at_mtu(struct netdev_afxdp_fast *);
+void netdev_afxdp_fast_look_at_tx(struct netdev_afxdp_fast *);
 void netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *);
 void netdev_afxdp_fast_run_devices(void);
 void netdev_afxdp_fast_look_at_queues(struct netdev_afxdp_fast *);

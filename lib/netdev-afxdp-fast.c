@@ -181,7 +181,7 @@ open_port(struct netdev_afxdp_fast *dev, const struct port_config *config,
     dev->port = port;
     dev->requested = *config;
     ovs_mutex_unlock(&dev->mutex);
-    netdev_afxdp_fast_look_at_mtu(dev);
+    netdev_afxdp_fast_look_at_tx(dev);
     netdev_afxdp_fast_connect_table(dev);
     xdp_target_port_up(name, port->ifindex);
     VLOG_INFO("%s: %s mode, %"PRIu32" queue%s", name,
@@ -350,7 +350,7 @@ afxdp_fast_reconfigure(struct netdev *netdev)
      * remove the port. */
     netdev->n_rxq = dev->port->n_queues;
     netdev->n_txq = dev->requested_n_txq;
-    netdev_afxdp_fast_look_at_mtu(dev);
+    netdev_afxdp_fast_look_at_tx(dev);
     netdev_afxdp_fast_connect_table(dev);
 
     if (error || was_refused) {
@@ -542,7 +542,7 @@ afxdp_fast_send(struct netdev *netdev, int qid, struct dp_packet_batch *batch,
         dp_packet_delete_batch(batch, true);
         return 0;
     }
-    xsk_tx(port->queues[qid % port->n_queues], batch);
+    xsk_tx(xdp_port_tx_socket(port, qid), batch);
     return 0;
 }
 

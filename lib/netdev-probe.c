@@ -54,8 +54,8 @@ netdev_probe_is_ethernet(const char *ifname)
             || ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER);
 }
 
-/* Asks the driver for its channels.  Returns 0 if it does not tell. */
-static uint32_t
+/* Asks the driver for its channels.  They are 0 if it does not tell. */
+static struct ethtool_channels
 channels_from_ethtool(const char *ifname)
 {
     struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };
@@ -65,14 +65,15 @@ channels_from_ethtool(const char *ifname)
     ovs_strzcpy(ifr.ifr_name, ifname, sizeof ifr.ifr_name);
     ifr.ifr_data = (void *) &channels;
     if (af_inet_ioctl(SIOCETHTOOL, &ifr)) {
-        return 0;
+        memset(&channels, 0, sizeof channels);
     }
-    return channels.combined_count + channels.rx_count;
+    return channels;
 }
 
-/* Counts the receive queues in sysfs.  Returns 0 without sysfs. */
+/* Counts the queues in sysfs whose names begin with 'prefix'.  Returns 0
+ * without sysfs. */
 static uint32_t
-queues_from_sysfs(const char *ifname)
+queues_from_sysfs(const char *ifname, const char *prefix)
 {
     char *path = xasprintf("/sys/class/net/%s/queues", ifname);
     struct dirent *entry;
@@ -85,7 +86,7 @@ queues_from_sysfs(const char *ifname)
         return 0;
     }
     while ((entry = readdir(dir)) != NULL) {
-        n += !strncmp(entry->d_name, "rx-", 3);
+        n += !strncmp(entry->d_name, prefix, strlen(prefix));
     }
     closedir(dir);
     return n;
@@ -98,12 +99,24 @@ queues_from_sysfs(const char *ifname)
 uint32_t
 netdev_probe_n_rx_queues(const char *ifname)
 {
-    uint32_t n = channels_from_ethtool(ifname);
+    struct ethtool_channels channels = channels_from_ethtool(ifname);
+    uint32_t n = channels.combined_count + channels.rx_count;
 
     if (!n) {
-        n = queues_from_sysfs(ifname);
+        n = queues_from_sysfs(ifname, "rx-");
     }
     return MAX(n, 1);
+}
+
+/* Returns the number of transmit queues in use on device 'ifname', likewise,
+ * but 0 if that is not known. */
+uint32_t
+netdev_probe_n_tx_queues(const char *ifname)
+{
+    struct ethtool_channels channels = channels_from_ethtool(ifname);
+    uint32_t n = channels.combined_count + channels.tx_count;
+
+    return n ? n : queues_from_sysfs(ifname, "tx-");
 }
 
 /* Returns true if frames may come from device 'ifname' whose checksum the

@@ -20,6 +20,7 @@ enum {
 bool netdev_probe_is_ethernet(const char *ifname);
 bool netdev_probe_xdp_features(int ifindex, uint64_t *features);
 uint32_t netdev_probe_n_rx_queues(const char *ifname);
+uint32_t netdev_probe_n_tx_queues(const char *ifname);
 bool netdev_probe_leaves_checksums(const char *ifname);
 
 #endif /* netdev-probe.h */

@@ -183,3 +183,29 @@ xdp_port_queues_fit(const struct xdp_port *port)
     return (port->config.n_rxq
             || port->n_queues == MIN(port->n_device_queues, PORT_MAX_RXQ));
 }
+
+/* Looks what the device can send: as many bytes as 'mtu' says behind an
+ * Ethernet header, on as many queues as it has now.  A tap has fewer than the
+ * port when its process has detached some, a veth may have fewer than it has
+ * rx queues; what is sent on one that is not there is lost, or waits in the
+ * ring for ever.  Main thread; others may send meanwhile. */
+void
+xdp_port_look_at_tx(struct xdp_port *port, uint32_t mtu)
+{
+    for (uint32_t i = 0; i < port->n_queues; i++) {
+        xsk_set_mtu(port->queues[i], mtu);
+    }
+    atomic_store_relaxed(&port->n_tx_queues,
+                         netdev_probe_n_tx_queues(port->ifname));
+}
+
+/* Returns the socket for tx queue id 'id' of OVS.  'port' has queues.  Any
+ * thread. */
+struct xsk *
+xdp_port_tx_socket(const struct xdp_port *port, uint32_t id)
+{
+    uint32_t n;
+
+    atomic_read_relaxed(&CONST_CAST(struct xdp_port *, port)->n_tx_queues, &n);
+    return port->queues[id % (n ? MIN(n, port->n_queues) : port->n_queues)];
+}

@@ -37,6 +37,8 @@ struct xdp_port {
     uint32_t n_queues;
     uint32_t n_device_queues;   /* Receive queues of the device at the last
                                  * xdp_port_look_at_queues(). */
+    atomic_uint32_t n_tx_queues;        /* Of the device at the last look, 0
+                                         * if not known.  Any thread reads. */
 };
 
 int xdp_port_open(const char *ifname, int ifindex, int numa_node,
@@ -57,6 +59,8 @@ int xdp_port_reconfigure(struct xdp_port *, const struct port_config *,
 bool xdp_port_look_at_queues(struct xdp_port *);
 int xdp_port_cover_queues(struct xdp_port *, char **errp);
 bool xdp_port_queues_fit(const struct xdp_port *);
+void xdp_port_look_at_tx(struct xdp_port *, uint32_t mtu);
+struct xsk *xdp_port_tx_socket(const struct xdp_port *, uint32_t id);
 int xdp_port_reattach(struct xdp_port *, char **errp);
 void xdp_port_release(struct xdp_port *);
 int xdp_port_restore(struct xdp_port *, char **errp);
