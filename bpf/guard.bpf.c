@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 
-/* The guard of targets: sees each frame that was redirected and lost, counts
- * it, and makes its target not ready, whether the daemon is busy or not and
- * whether the kernel tells what a device takes or not.
+/* The guard of targets: sees frames that were redirected and lost, counts
+ * them, and makes their target not ready, whether the daemon is busy or not
+ * and whether the kernel tells what a device takes or not.
  *
  * Two tracepoints of the kernel see a frame lost, each another one:
  *
@@ -14,6 +14,10 @@
  *
  * The latter one fires at each flush of frames, also where all is well, and
  * for devmaps of whoever has one: it has to cost next to nothing then.
+ *
+ * That is each of them in native mode.  In generic mode the kernel hands a
+ * frame to the driver as if the host sent it, and what is dropped there the
+ * device counts in tx_dropped; its link tells the daemon.
  *
  * Their arguments are what they are since Linux 5.13. */
 
