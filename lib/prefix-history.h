@@ -39,6 +39,7 @@ void prefix_pin_discard(const char *port);
 char *prefix_pin_table_path(const char *port);
 struct prefix_set *prefix_pin_load(const char *port, const char *version,
                                    char **fromp);
+char *prefix_pin_explain_lost(const char *port);
 void prefix_pin_remove(const char *port);
 
 #endif /* prefix-history.h */

@@ -163,51 +163,52 @@ prefix_pin_table_path(const char *port)
     return state_path(port, ".pinned.json");
 }
 
-/* Returns what is in 'path', which may be anything: a JSON string, or what
- * OVS's parser makes of it. */
-static struct json *
-read_json(const char *path)
+/* Reads the version rolled back from out of 'path', which may be anything.
+ * Returns NULL and stores it in '*fromp', for the caller to free, or returns
+ * what is wrong, likewise. */
+static char *
+read_from(const char *path, char **fromp)
 {
+    const struct json *member = NULL;
     struct json *json;
     size_t len;
     char *text;
     char *error = text_file_read(path, MAX_PIN, &text, &len);
 
     if (error) {
-        return json_string_create_nocopy(error);
+        return error;
     }
     text = xrealloc(text, len + 1);
     text[len] = '\0';
     json = json_from_string(text);
     free(text);
-    return json;
-}
-
-/* Returns the version rolled back from, or NULL if there is no pin. */
-static char *
-load_from(const char *port)
-{
-    char *path = state_path(port, ".pin");
-    struct json *json = NULL;
-    char *from = NULL;
-
-    if (!access(path, F_OK)) {
-        json = read_json(path);
+    if (json->type == JSON_OBJECT) {
+        member = shash_find_data(json_object(json), "rolled-back-from");
     }
-    if (json && json->type == JSON_OBJECT) {
-        const struct json *member = shash_find_data(json_object(json),
-                                                    "rolled-back-from");
-
-        if (member && member->type == JSON_STRING) {
-            from = xstrdup(json_string(member));
-        }
-    }
-    if (json && !from) {
-        VLOG_WARN("%s: not the file of a roll-back: passed over", path);
+    if (member && member->type == JSON_STRING) {
+        *fromp = xstrdup(json_string(member));
+    } else {
+        error = xasprintf("%s: not the file of a roll-back", path);
     }
     json_destroy(json);
+    return error;
+}
+
+/* Likewise for the pin of 'port'.  If there is none, '*fromp' and what is
+ * returned are both NULL. */
+static char *
+load_from(const char *port, char **fromp)
+{
+    char *path = state_path(port, ".pin");
+    char *error = NULL;
+
+    *fromp = NULL;
+    /* That it may not be looked at does not mean that it is not there. */
+    if (!access(path, F_OK) || errno != ENOENT) {
+        error = read_from(path, fromp);
+    }
     free(path);
-    return from;
+    return error;
 }
 
 /* Returns the table that an earlier daemon has pinned on 'port', and stores
@@ -222,7 +223,12 @@ prefix_pin_load(const char *port, const char *version, char **fromp)
     struct prefix_set *set = NULL;
     char *path, *error;
 
-    *fromp = load_from(port);
+    error = load_from(port, fromp);
+    if (error) {
+        VLOG_WARN("%s: the pin of a roll-back cannot be used: %s", port,
+                  error);
+        free(error);
+    }
     if (!*fromp || (version && strcmp(version, *fromp))) {
         return NULL;
     }
@@ -237,6 +243,31 @@ prefix_pin_load(const char *port, const char *version, char **fromp)
     }
     free(path);
     return set;
+}
+
+/* Returns why there is a pin of 'port' that prefix_pin_load() has found none
+ * in, which the caller frees; NULL if there is none. */
+char *
+prefix_pin_explain_lost(const char *port)
+{
+    char *from, *text;
+    char *error = load_from(port, &from);
+
+    if (error) {
+        text = xasprintf("%s: the roll-back of an earlier daemon is lost",
+                         error);
+    } else if (from) {
+        char *path = prefix_pin_table_path(port);
+
+        text = xasprintf("%s: cannot be used, the log says why: the roll-back "
+                         "from version \"%s\" is lost", path, from);
+        free(path);
+    } else {
+        text = NULL;
+    }
+    free(error);
+    free(from);
+    return text;
 }
 
 void

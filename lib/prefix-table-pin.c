@@ -24,16 +24,18 @@ prefix_table_forget_pin(struct prefix_table *table)
     }
 }
 
-/* Ends the pin, if there is one. */
+/* Ends the pin, if there is one, and forgets one that cannot be used. */
 void
 prefix_table_remove_pin(struct prefix_table *table)
 {
-    if (table->pinned_from) {
+    if (table->pinned_from || table->pin_lost) {
         prefix_pin_remove(table->name);
         free(table->pinned_from);
         table->pinned_from = NULL;
         free(table->pin_error);
         table->pin_error = NULL;
+        free(table->pin_lost);
+        table->pin_lost = NULL;
     }
 }
 
@@ -55,6 +57,9 @@ prefix_table_take_pin(struct prefix_table *table, struct prefix_job *job)
         return false;
     }
     table->pin_loaded = true;
+    free(table->pin_lost);
+    table->pin_lost = (job->pinned || job->pin_from ? NULL
+                       : prefix_pin_explain_lost(table->name));
     if (!job->pinned) {
         return false;
     }
@@ -111,6 +116,8 @@ prefix_table_make_pin(struct prefix_table *table, struct prefix_job *job)
     table->pinned_from = job->pin_from;
     job->pin_from = NULL;
     table->pin_loaded = true;
+    free(table->pin_lost);
+    table->pin_lost = NULL;
     free(table->pin_error);
     table->pin_error = job->pin_error;
     job->pin_error = NULL;

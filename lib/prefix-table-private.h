@@ -39,6 +39,8 @@ struct prefix_table {
     char *pinned_from;                  /* Version that a roll-back stands in
                                          * for, or NULL. */
     char *pin_error;                    /* Why a restart will lose it. */
+    char *pin_lost;                     /* Why that of an earlier daemon is
+                                         * not in force, or NULL. */
     bool pin_loaded;                    /* Has the state file been read? */
 
     struct xdp_table_fds fds;           /* Of the program's maps, our own, or

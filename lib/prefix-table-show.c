@@ -88,6 +88,9 @@ add_pin(const struct prefix_table *table, struct smap *status)
                         table->pin_error ? "; " : "",
                         table->pin_error ? table->pin_error : "");
     }
+    if (table->pin_lost) {
+        smap_add(status, "prefix-pin-warning", table->pin_lost);
+    }
 }
 
 void
@@ -97,6 +100,7 @@ prefix_table_get_status(const struct prefix_table *table, struct smap *status)
     const char *off = why_off(table);
 
     smap_add(status, "fast-path", off ? off : "on");
+    add_pin(table, status);
     if (!set) {
         return;
     }
@@ -109,7 +113,6 @@ prefix_table_get_status(const struct prefix_table *table, struct smap *status)
         smap_add_format(status, "prefix-memory", "%"PRIuSIZE" KB",
                         prefix_generation_size(table->force.gen) >> 10);
     }
-    add_pin(table, status);
     add_waiting(table, status);
     if (xdp_targets_guard_lack()) {
         smap_add_format(status, "fast-path-warning", "a target that stops "

@@ -165,6 +165,7 @@ prefix_table_destroy(struct prefix_table *table)
         prefix_history_uninit(&table->history);
         free(table->pinned_from);
         free(table->pin_error);
+        free(table->pin_lost);
         free(table->opt_prefixes);
         free(table->opt_file);
         free(table->error);
@@ -221,9 +222,9 @@ record(struct prefix_table *table, enum request_kind kind)
         prefix_table_make_pin(table, table->job);
         table->history.current++;
     } else if (kind != REQUEST_REBUILD) {
-        if (table->pinned_from && is_configured(table, kind)
-            && !table->history.n) {
-            /* Pinned by an earlier daemon. */
+        if ((table->pinned_from || table->pin_lost)
+            && is_configured(table, kind) && !table->history.n) {
+            /* Pinned by an earlier daemon, or would be. */
         } else {
             prefix_table_remove_pin(table);
         }
