@@ -167,22 +167,52 @@ appctl_arg_value(const char *arg, const char *name)
     return !strncmp(arg, name, len) && arg[len] == '=' ? &arg[len + 1] : NULL;
 }
 
+bool
+appctl_check_once(struct appctl_asker asker, int argc, const char *argv[],
+                  int first)
+{
+    for (int i = first; i < argc; i++) {
+        size_t len = strcspn(argv[i], "=");
+
+        for (int j = first; j < i && argv[i][len]; j++) {
+            if (!strncmp(argv[i], argv[j], len + 1)) {
+                char *error = xasprintf("%s: %.*s is there twice; must be "
+                                        "there once", argv[i], (int) len,
+                                        argv[i]);
+
+                appctl_reply_error(asker, error);
+                free(error);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* str_to_uint() takes signs and blanks too. */
 bool
-appctl_parse_number(struct appctl_asker asker, const char *name,
-                    const char *value, unsigned int max, unsigned int *n)
+appctl_parse_range(struct appctl_asker asker, const char *name,
+                   const char *value, unsigned int min, unsigned int max,
+                   unsigned int *n)
 {
     char *error;
 
     if (value[0] && value[strspn(value, "0123456789")] == '\0'
-        && str_to_uint(value, 10, n) && *n <= max) {
+        && str_to_uint(value, 10, n) && *n >= min && *n <= max) {
         return true;
     }
-    error = xasprintf("%s=%s: must be a whole number from 0 to %u", name,
-                      value, max);
+    error = xasprintf("%s=%s: must be a whole number from %u to %u", name,
+                      value, min, max);
     appctl_reply_error(asker, error);
     free(error);
     return false;
+}
+
+bool
+appctl_parse_number(struct appctl_asker asker, const char *name,
+                    const char *value, unsigned int max, unsigned int *n)
+{
+    return appctl_parse_range(asker, name, value, 0, max, n);
 }
 
 void

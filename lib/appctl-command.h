@@ -62,8 +62,16 @@ struct netdev_afxdp_fast *appctl_find_port(struct appctl_asker,
 /* If 'arg' is NAME=VALUE, returns VALUE, else NULL. */
 const char *appctl_arg_value(const char *arg, const char *name);
 
+/* Returns false, and has told the asker, if of the arguments from 'first' on
+ * two are NAME=VALUE with the same name. */
+bool appctl_check_once(struct appctl_asker, int argc, const char *argv[],
+                       int first);
+
 /* Stores the whole number that 'value' is in '*n'.  Returns false, and has
- * told the asker what is allowed, if it is none from 0 to 'max'. */
+ * told the asker what is allowed, if it is none from 'min', or 0, to 'max'. */
+bool appctl_parse_range(struct appctl_asker, const char *name,
+                        const char *value, unsigned int min, unsigned int max,
+                        unsigned int *n);
 bool appctl_parse_number(struct appctl_asker, const char *name,
                          const char *value, unsigned int max,
                          unsigned int *n);

@@ -76,6 +76,9 @@ parse_question(struct appctl_asker asker, int argc, const char *argv[],
 {
     char *error = NULL;
 
+    if (!appctl_check_once(asker, argc, argv, 3)) {
+        return false;
+    }
     memset(question, 0, sizeof *question);
     if (!parse_address(argv[2], question->query.dst, &question->query.ipv6)) {
         error = xasprintf("%s: must be an IPv4 or IPv6 address", argv[2]);

@@ -157,6 +157,9 @@ static bool
 parse_selection(struct appctl_asker asker, int argc, const char *argv[],
                 struct selection *s)
 {
+    if (!appctl_check_once(asker, argc, argv, 2)) {
+        return false;
+    }
     for (int i = 2; i < argc; i++) {
         const char *from = appctl_arg_value(argv[i], "from");
         const char *limit = appctl_arg_value(argv[i], "limit");
@@ -164,8 +167,8 @@ parse_selection(struct appctl_asker asker, int argc, const char *argv[],
         bool masked;
 
         if (from || limit) {
-            if (from ? appctl_parse_number(asker, "from", from,
-                                           PREFIX_SET_MAX, &s->from)
+            if (from ? appctl_parse_range(asker, "from", from, 1,
+                                          PREFIX_SET_MAX, &s->from)
                 : appctl_parse_number(asker, "limit", limit,
                                       PREFIX_SHOW_MAX, &s->limit)) {
                 continue;

@@ -133,10 +133,18 @@ prefix_table_get_set(const struct prefix_table *t)
     return t->n ? t->versions[0].set : NULL;
 }
 
+static const char *pin_error;           /* Of all tables, or NULL. */
+
 const char *
 prefix_table_pin_error(const struct prefix_table *t OVS_UNUSED)
 {
-    return NULL;
+    return pin_error;
+}
+
+void
+fake_ports_set_pin_error(const char *error)
+{
+    pin_error = error;
 }
 
 const char *

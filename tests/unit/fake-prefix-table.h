@@ -18,6 +18,9 @@ void fake_ports_destroy(void);
 /* What options:prefix-file of 'port' says. */
 void fake_port_set_file(const char *port, const char *path);
 
+/* Why a restart would lose the pin of a roll-back, or NULL. */
+void fake_ports_set_pin_error(const char *);
+
 /* With true, changes wait for fake_ports_run().  It returns true if it has
  * done one. */
 void fake_ports_defer(bool defer);

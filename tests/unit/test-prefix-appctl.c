@@ -267,7 +267,14 @@ arguments_are_checked(void)
     CHECK_REFUSES("prefix-show eth0 10.0.0.0/8 11.0.0.0/8",
                   "11.0.0.0/8: must be from=N or limit=N");
     CHECK_REFUSES("prefix-show eth0 10.0.0.0/33", "10.0.0.0/33");
-    CHECK_REFUSES("prefix-show eth0 from=2097153", "0 to 2097152");
+    CHECK_REFUSES("prefix-show eth0 from=2097153", "1 to 2097152");
+    CHECK_REFUSES("prefix-show eth0 from=0",
+                  "from=0: must be a whole number from 1 to");
+    CHECK_REFUSES("prefix-show eth0 from=4294967297", "1 to 2097152");
+    CHECK_REFUSES("prefix-show eth0 from=2 limit=3 from=2",
+                  "from=2: from is there twice; must be there once");
+    CHECK_REFUSES("prefix-lookup eth0 10.0.0.1 vlan=5 vlan=6",
+                  "vlan=6: vlan is there twice");
     CHECK_REFUSES("prefix-check eth0 /none limit=100001", "0 to 100000");
     CHECK_REFUSES("prefix-check eth0 rules.json", "absolute path");
     CHECK_REFUSES("prefix-check eth0 /none limt=3", "must be limit=N");
@@ -356,6 +363,32 @@ history_is_shown(void)
     CHECK(has_json(json, "history", "\"when\":\"20"));
     CHECK(has_json(json, "history", "\"when_ms\":1"));
     json_destroy(json);
+}
+
+static void
+a_pin_that_is_not_kept_is_told(void)
+{
+    struct json *json;
+
+    CHECK_SAYS("prefix-add eth0 10.0.0.0/8=drop", "entries: 1");
+    CHECK_SAYS("prefix-add eth0 11.0.0.0/8=drop", "entries: 2");
+    json = ASK("prefix-rollback --json eth0");
+    CHECK_INT(integer(json, "n_entries"), 1);
+    CHECK(member(json, "pinned")->type == JSON_TRUE);
+    CHECK(member(json, "notice")->type == JSON_NULL);
+    json_destroy(json);
+    fake_ports_set_pin_error("the disk is full");
+    json = ASK("prefix-rollback --json eth0");
+    CHECK(has_text(json, "notice", "the disk is full"));
+    CHECK(has_text(json, "port", "eth0"));
+    json_destroy(json);
+    CHECK_SAYS("prefix-rollback eth0", "notice: the disk is full\neth0:\n");
+    /* It is the roll-back's only. */
+    CHECK_SAYS("prefix-add eth1 10.0.0.0/8=drop", "eth1:\n");
+    json = ASK("prefix-del --json eth1 10.0.0.0/8");
+    CHECK(member(json, "notice")->type == JSON_NULL);
+    json_destroy(json);
+    fake_ports_set_pin_error(NULL);
 }
 
 static void
@@ -603,6 +636,8 @@ main(void)
                "entries from being changed", a_file_is_in_force);
     with_ports("versions are shown with what they were",
                history_is_shown);
+    with_ports("a roll-back says that its pin could not be written",
+               a_pin_that_is_not_kept_is_told);
     with_ports("entries are shown with their hits, as far as they are wanted",
                hits_are_shown);
     with_ports("a look-up says what becomes of a frame, and why",
