@@ -17,9 +17,9 @@ unit_flags_tsan = -fsanitize=thread
 unit_flags_asan = -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DAFXDP_FAST_DEBUG
 
-unit_all := pool rings options host-links memory features rx tx handover busy-poll hold \
-	targets checksum prefix-entry prefix-set prefix-trie prefix-reference \
-	prefix-appctl
+unit_all := pool rings options host-links memory features rx tx handover busy-poll \
+	hold targets checksum prefix-entry prefix-set prefix-file prefix-trie \
+	prefix-reference prefix-appctl
 unit_programs := \
 	$(unit_all:%=unit/plain/test-%) \
 	$(unit_all:%=unit/asan/test-%) \
@@ -45,6 +45,7 @@ unit_ours_targets := xdp-targets
 unit_ours_prefix-entry := prefix-entry prefix-member
 unit_ours_prefix-set := prefix-entry prefix-member prefix-set prefix-builder \
 	prefix-file text-file
+unit_ours_prefix-file := $(unit_ours_prefix-set)
 unit_ours_prefix-appctl := appctl-command prefix-appctl prefix-check \
 	prefix-lookup prefix-report prefix-show $(unit_ours_prefix-set)
 unit_ours_prefix-trie := prefix-trie prefix-entry prefix-member
@@ -56,7 +57,8 @@ unit_ours_tx := $(unit_ours_rx)
 unit_ours_handover := $(unit_ours_rx)
 unit_test_pool := pool-model
 unit_test_prefix-entry := prefix-cases
-unit_test_prefix-set := prefix-cases
+unit_test_prefix-set := prefix-cases prefix-sets
+unit_test_prefix-file := $(unit_test_prefix-set)
 unit_test_prefix-trie := prefix-model prefix-random
 unit_test_prefix-reference := prefix-model prefix-random
 unit_test_rx := fake-kernel
@@ -73,7 +75,7 @@ unit_wrap_rx := sendto recvfrom sched_yield time_msec
 unit_wrap_tx := $(unit_wrap_rx)
 unit_wrap_handover := $(unit_wrap_rx)
 unit_wrap_memory := memfd_create
-unit_wrap_prefix-set := read
+unit_wrap_prefix-file := read
 unit_wrap_features := setsockopt madvise
 unit_wrap_targets := time_msec bpf_map_update_elem bpf_map_delete_elem
 unit_wrap_busy-poll := getsockopt setsockopt uname
