@@ -5,215 +5,18 @@
 #include <config.h>
 #include "prefix-appctl.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "openvswitch/json.h"
 #include "openvswitch/poll-loop.h"
-#include "openvswitch/shash.h"
 #include "prefix-check.h"
-#include "unixctl.h"
 #include "util.h"
 
 #include "fake-prefix-table.h"
+#include "fake-socket.h"
 #include "unit.h"
-
-/* The control socket. */
-
-struct command {
-    unixctl_cb_func *cb;
-    void *aux;
-};
-
-struct unixctl_conn {
-    char *answer;                   /* Or NULL. */
-    bool is_error;
-};
-
-static struct shash commands = SHASH_INITIALIZER(&commands);
-
-void __wrap_unixctl_command_register(const char *, const char *, int, int,
-                                     unixctl_cb_func *, void *);
-void __wrap_unixctl_command_reply(struct unixctl_conn *, const char *);
-void __wrap_unixctl_command_reply_error(struct unixctl_conn *, const char *);
-
-void
-__wrap_unixctl_command_register(const char *name, const char *usage,
-                                int min_args OVS_UNUSED,
-                                int max_args OVS_UNUSED,
-                                unixctl_cb_func *cb, void *aux)
-{
-    if (!strncmp(name, "afxdp-fast/", 11)) {    /* OVS has some, too. */
-        struct command *command = xmalloc(sizeof *command);
-
-        free(CONST_CAST(char *, usage));        /* It is kept for good. */
-        command->cb = cb;
-        command->aux = aux;
-        shash_add_once(&commands, name, command);
-    }
-}
-
-static void
-answer(struct unixctl_conn *conn, const char *text, bool is_error)
-{
-    CHECK(!conn->answer);           /* Answered once. */
-    conn->answer = xstrdup(text);
-    conn->is_error = is_error;
-}
-
-void
-__wrap_unixctl_command_reply(struct unixctl_conn *conn, const char *text)
-{
-    answer(conn, text, false);
-}
-
-void
-__wrap_unixctl_command_reply_error(struct unixctl_conn *conn,
-                                   const char *text)
-{
-    answer(conn, text, true);
-}
-
-/* Runs 'line', a command without its "afxdp-fast/" and blanks between the
- * arguments. */
-static void
-run(struct unixctl_conn *conn, const char *line)
-{
-    char *copy = xasprintf("afxdp-fast/%s", line);
-    const char *argv[16];
-    struct command *command;
-    char *save = NULL;
-    int argc = 0;
-
-    *conn = (struct unixctl_conn) { .answer = NULL };
-    for (char *word = strtok_r(copy, " ", &save); word;
-         word = strtok_r(NULL, " ", &save)) {
-        argv[argc++] = word;
-    }
-    command = shash_find_data(&commands, argv[0]);
-    if (CHECK(command != NULL)) {
-        command->cb(conn, argc, argv, command->aux);
-    }
-    free(copy);
-}
-
-/* The answers that are wanted. */
-
-enum outcome { GOOD, BAD };
-
-static void
-check_says(const char *where, struct unixctl_conn *conn, enum outcome outcome,
-           const char *line, const char *words)
-{
-    if (!conn->answer) {
-        unit_fail(where, "%s: no answer", line);
-    } else if (conn->is_error != (outcome == BAD)) {
-        unit_fail(where, "%s: is %s error: %s", line,
-                  conn->is_error ? "an" : "no", conn->answer);
-    } else if (!strstr(conn->answer, words)) {
-        unit_fail(where, "%s: not about \"%s\": %s", line, words,
-                  conn->answer);
-    }
-    free(conn->answer);
-    conn->answer = NULL;
-}
-
-static void
-check_line(const char *where, enum outcome outcome, const char *line,
-           const char *words)
-{
-    struct unixctl_conn conn;
-
-    run(&conn, line);
-    check_says(where, &conn, outcome, line, words);
-}
-
-/* Checks that the command LINE is answered, well or with an error, and that
- * the answer has WORDS in it. */
-#define CHECK_SAYS(LINE, WORDS) \
-    check_line(OVS_SOURCE_LOCATOR, GOOD, LINE, WORDS)
-#define CHECK_REFUSES(LINE, WORDS) \
-    check_line(OVS_SOURCE_LOCATOR, BAD, LINE, WORDS)
-
-/* Runs a command with --json, whose answer must be an object with all of its
- * members in order, and "error" among them only if it is one.  Returns the
- * object. */
-static struct json *
-ask(const char *where, const char *line)
-{
-    struct unixctl_conn conn;
-    struct json *json = NULL;
-
-    run(&conn, line);
-    if (!conn.answer) {
-        unit_fail(where, "%s: no answer", line);
-    } else {
-        char *sorted;
-
-        json = json_from_string(conn.answer);
-        sorted = json_to_string(json, JSSF_SORT);
-        if (json->type != JSON_OBJECT || strcmp(sorted, conn.answer)) {
-            unit_fail(where, "%s: no object, or not sorted: %s", line,
-                      conn.answer);
-        } else if (conn.is_error
-                   != (shash_find(json_object(json), "error") != NULL)) {
-            unit_fail(where, "%s: is %s error: %s", line,
-                      conn.is_error ? "an" : "no", conn.answer);
-        }
-        free(sorted);
-        free(conn.answer);
-    }
-    return json;
-}
-#define ASK(LINE) ask(OVS_SOURCE_LOCATOR, LINE)
-
-static const struct json *
-member(const struct json *object, const char *name)
-{
-    const struct json *value = (object && object->type == JSON_OBJECT
-                                ? shash_find_data(json_object(object), name)
-                                : NULL);
-
-    if (!value) {
-        unit_fail(OVS_SOURCE_LOCATOR, "no member %s", name);
-    }
-    return value;
-}
-
-static int64_t
-integer(const struct json *object, const char *name)
-{
-    const struct json *value = member(object, name);
-
-    return (value && value->type == JSON_INTEGER ? json_integer(value)
-            : INT64_MIN);
-}
-
-static bool
-has_text(const struct json *object, const char *name, const char *text)
-{
-    const struct json *value = member(object, name);
-
-    return (value && value->type == JSON_STRING
-            && strstr(json_string(value), text));
-}
-
-/* As text, since arrays differ from OVS to OVS. */
-static bool
-has_json(const struct json *object, const char *name, const char *text)
-{
-    const struct json *value = member(object, name);
-    char *s = value ? json_to_string(value, JSSF_SORT) : xstrdup("");
-    bool has = strstr(s, text) != NULL;
-
-    if (!has) {
-        unit_fail(OVS_SOURCE_LOCATOR, "%s: no \"%s\" in %s", name, text, s);
-    }
-    free(s);
-    return has;
-}
 
 /* Files. */
 
@@ -653,6 +456,6 @@ main(void)
     with_ports("large files are read beside the main thread, one by one",
                large_files_are_read_beside_the_main_thread);
     unlink(path);
-    shash_destroy_free_data(&commands);
+    fake_socket_destroy();
     return unit_exit_status();
 }
