@@ -104,12 +104,21 @@ appctl_put_element(struct ds *elements, struct json *element)
     json_destroy(element);
 }
 
+void
+appctl_reply_ready(struct appctl_asker asker, bool error, const char *text)
+{
+    if (error) {
+        unixctl_command_reply_error(asker.conn, text);
+    } else {
+        unixctl_command_reply(asker.conn, text);
+    }
+}
+
 /* Quotes are escaped inside strings, so that what is looked for is no part of
  * one. */
-void
-appctl_reply_long_json(struct appctl_asker asker, bool error,
-                       struct json *object, const char *array_name,
-                       const struct ds *elements)
+char *
+appctl_format_long_json(struct json *object, const char *array_name,
+                        const struct ds *elements)
 {
     char *place = xasprintf("\"%s\":null", array_name);
     char *text = json_to_string(object, JSSF_SORT);
@@ -125,15 +134,10 @@ appctl_reply_long_json(struct appctl_asker asker, bool error,
     }
     ds_put_char(&ds, ']');
     ds_put_cstr(&ds, found + strlen(place));
-    if (error) {
-        unixctl_command_reply_error(asker.conn, ds_cstr(&ds));
-    } else {
-        unixctl_command_reply(asker.conn, ds_cstr(&ds));
-    }
-    ds_destroy(&ds);
     free(text);
     free(place);
     json_destroy(object);
+    return ds_steal_cstr(&ds);
 }
 
 struct netdev_afxdp_fast *

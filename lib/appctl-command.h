@@ -6,7 +6,7 @@
 /* Commands of the daemon's control socket, each of which answers in text or,
  * with "--json" in front of its arguments, with one JSON object.
  *
- * Thread rule: main thread, all of it. */
+ * Thread rule: main thread, where not said otherwise. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,14 +45,18 @@ void appctl_reply(struct appctl_asker, const char *text);
 void appctl_reply_json(struct appctl_asker, struct json *);
 void appctl_reply_error(struct appctl_asker, const char *error);
 
+/* Answers with 'text', which is in the form that is wanted already.  With
+ * 'error' the answer is one that says so, whatever the text is. */
+void appctl_reply_ready(struct appctl_asker, bool error, const char *text);
+
 /* Objects with an array that is too long for a tree of struct json: in the
  * object it stands as null, under a name that occurs once, and its elements
- * are written to 'elements' one by one.  With 'error' the answer is one that
- * says so, though it is the object all the same. */
+ * are written to 'elements' one by one.  _format_long_json() destroys the
+ * object and returns the whole as text, which the caller frees.  Any
+ * thread. */
 void appctl_put_element(struct ds *elements, struct json *);
-void appctl_reply_long_json(struct appctl_asker, bool error, struct json *,
-                            const char *array_name,
-                            const struct ds *elements);
+char *appctl_format_long_json(struct json *, const char *array_name,
+                              const struct ds *elements);
 
 /* Returns the port called 'name', or NULL; then the asker has been told which
  * ports there are. */

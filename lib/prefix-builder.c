@@ -154,6 +154,7 @@ prefix_builder_finish(struct prefix_builder *b, const char *version,
     set->n = b->n;
     set->notices = b->n_notices ? ds_steal_cstr(&b->notices) : NULL;
     ds_destroy(&b->notices);
+    prefix_set_find_targets(set);
     *setp = set;
     return NULL;
 }

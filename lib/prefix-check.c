@@ -7,7 +7,6 @@
 #include "prefix-check.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "netdev-afxdp-fast-private.h"
 #include "openvswitch/list.h"
@@ -21,56 +20,53 @@
 #include "seq.h"
 #include "util.h"
 
-/* A file that is read in a thread, or waits for that. */
+/* A dry run: a thread reads the file, the main thread looks at the table, a
+ * thread compares. */
 struct check_job {
     struct ovs_list node;               /* In 'jobs'. */
     struct appctl_asker asker;
     char *port;
+    char *path;
     unsigned int limit;
 
     pthread_t thread;
     bool started;
     atomic_bool done;                   /* Written by the thread, after the
                                          * following. */
-    char *path;
-    struct prefix_set *set;
+    struct prefix_set *set;             /* Read from the file. */
     char *error;
+    struct prefix_report *report;       /* Or NULL: still to be read. */
 };
 
-/* The first one is being read. */
+/* The first one is at work. */
 static struct ovs_list jobs = OVS_LIST_INITIALIZER(&jobs);
 
 /* Changes when a thread is done. */
 static struct seq *done_seq;
 
-/* Answers what came of the file; the port may be gone meanwhile. */
-static void
-answer(struct appctl_asker asker, const char *port, unsigned int limit,
-       const char *path, const struct prefix_set *set, const char *error)
-{
-    const struct netdev_afxdp_fast *dev = appctl_find_port(asker, port);
-
-    if (!dev) {
-        return;
-    }
-    if (error) {
-        appctl_reply_error(asker, error);
-    } else {
-        prefix_report(asker, port, dev->prefixes, path, set, limit);
-    }
-}
-
 static void *
-read_file(void *job_)
+work(void *job_)
 {
     struct check_job *job = job_;
 
     /* Whoever waits for a grace period must not wait for this. */
     ovsrcu_quiesce_start();
-    job->error = prefix_set_from_file(job->path, &job->set);
+    if (job->report) {
+        prefix_report_write(job->report);
+    } else {
+        job->error = prefix_set_from_file(job->path, &job->set);
+    }
     atomic_store_explicit(&job->done, true, memory_order_release);
     seq_change(done_seq);
     return NULL;
+}
+
+static void
+start_work(struct check_job *job)
+{
+    job->started = true;
+    atomic_store_relaxed(&job->done, false);
+    job->thread = ovs_thread_create("prefix_check", work, job);
 }
 
 static void
@@ -81,8 +77,7 @@ start_first_job(void)
                                              struct check_job, node);
 
         if (!job->started) {
-            job->started = true;
-            job->thread = ovs_thread_create("prefix_check", read_file, job);
+            start_work(job);
         }
     }
 }
@@ -106,19 +101,45 @@ add_job(struct appctl_asker asker, const char *port, const char *path,
 }
 
 static void
-finish_job(struct check_job *job)
+free_job(struct check_job *job)
 {
-    xpthread_join(job->thread, NULL);
-    answer(job->asker, job->port, job->limit, job->path, job->set,
-           job->error);
-    if (!job->error) {
-        prefix_set_unref(job->set);
-    }
     ovs_list_remove(&job->node);
+    if (job->report) {
+        prefix_report_destroy(job->report);
+    }
+    prefix_set_unref_aside(job->set);
     free(job->error);
     free(job->path);
     free(job->port);
     free(job);
+}
+
+/* Goes on with 'job', whose thread is done.  Returns true if it has been
+ * answered. */
+static bool
+go_on(struct check_job *job)
+{
+    const struct netdev_afxdp_fast *dev;
+
+    xpthread_join(job->thread, NULL);
+    if (job->report) {
+        prefix_report_reply(job->asker, job->report);
+        return true;
+    }
+    /* The port may be gone meanwhile. */
+    dev = appctl_find_port(job->asker, job->port);
+    if (!dev) {
+        return true;
+    } else if (job->error) {
+        appctl_reply_error(job->asker, job->error);
+        return true;
+    }
+    job->report = prefix_report_create(job->asker.json, job->port,
+                                       dev->prefixes, job->path, job->set,
+                                       job->limit);
+    job->set = NULL;
+    start_work(job);
+    return false;
 }
 
 bool
@@ -132,11 +153,12 @@ prefix_check_run(void)
     }
     job = CONTAINER_OF(ovs_list_front(&jobs), struct check_job, node);
     atomic_read_explicit(&job->done, &done, memory_order_acquire);
-    if (done) {
-        finish_job(job);
-        start_first_job();
+    if (!done || !go_on(job)) {
+        return false;
     }
-    return done;
+    free_job(job);
+    start_first_job();
+    return true;
 }
 
 void
@@ -162,7 +184,6 @@ prefix_check(struct appctl_asker asker, int argc, const char *argv[])
 {
     unsigned int limit = PREFIX_SHOW_LIMIT;
     const char *path = argv[2];
-    struct stat s;
 
     if (!appctl_find_port(asker, argv[1])) {
         return;
@@ -187,16 +208,7 @@ prefix_check(struct appctl_asker asker, int argc, const char *argv[])
 
         appctl_reply_error(asker, error);
         free(error);
-    } else if (!stat(path, &s) && s.st_size > PREFIX_CHECK_AT_ONCE) {
-        add_job(asker, argv[1], path, limit);
     } else {
-        struct prefix_set *set;
-        char *error = prefix_set_from_file(path, &set);
-
-        answer(asker, argv[1], limit, path, set, error);
-        if (!error) {
-            prefix_set_unref(set);
-        }
-        free(error);
+        add_job(asker, argv[1], path, limit);
     }
 }

@@ -5,17 +5,18 @@
 
 /* The dry run: what a file would change in the prefix table of a port.
  *
- * Large files are read in a thread of their own, one at a time, so that the
- * main thread does not stand still.
+ * Files are read, compared and reported on in a thread, one at a time, so that
+ * neither a large one nor a file system that does not answer stops the main
+ * thread.  In between that looks at the table, once: what a report says of it,
+ * of the targets and of the bridge is what was so when the file had just been
+ * read.  What is left to the main thread is to send the answer: with
+ * limit=100000 this is some MB.
  *
  * Thread rule: main thread, all of it. */
 
 #include <stdbool.h>
 
 #include "appctl-command.h"
-
-/* Files above this are read in a thread. */
-#define PREFIX_CHECK_AT_ONCE (256 * 1024)
 
 appctl_command_func prefix_check;
 

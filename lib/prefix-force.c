@@ -136,7 +136,7 @@ static void
 release(struct prefix_force *force)
 {
     prefix_generation_destroy(force->gen);
-    prefix_set_unref(force->set);
+    prefix_set_unref_aside(force->set);
     free(force->base);
     force->gen = NULL;
     force->set = NULL;

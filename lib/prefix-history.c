@@ -21,7 +21,7 @@ prefix_history_init(struct prefix_history *history)
 static void
 uninit_item(struct prefix_history_item *item)
 {
-    prefix_set_unref(item->set);
+    prefix_set_unref_aside(item->set);
     free(item->version);
 }
 
@@ -44,7 +44,7 @@ trim(struct prefix_history *history)
 
         n_kept += item->n;
         if (n_kept > MAX_KEPT) {
-            prefix_set_unref(item->set);
+            prefix_set_unref_aside(item->set);
             item->set = NULL;
         }
     }

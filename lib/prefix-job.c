@@ -63,14 +63,14 @@ destroy(struct prefix_job *job)
 {
     free(job->option);
     free(job->file);
-    prefix_set_unref(job->set);
+    prefix_set_unref_aside(job->set);
     prefix_targets_uninit(&job->targets);
     if (job->write_pin && job->pin_from) {
         prefix_pin_discard(job->port);
     }
     free(job->port);
     free(job->pin_from);
-    prefix_set_unref(job->pinned);
+    prefix_set_unref_aside(job->pinned);
     free(job->pin_error);
     prefix_generation_destroy(job->gen);
     free(job->error);

@@ -23,14 +23,17 @@ struct stay {
     struct svec examples;
 };
 
-struct report {
+struct prefix_report {
     bool json;
-    const char *port;
-    const char *path;
-    const struct prefix_table *table;
-    const struct prefix_set *set;
+    char *port;
+    char *path;
+    struct prefix_set *set;         /* Both: until it is written. */
+    struct prefix_set *live;        /* In force when it was made, or NULL. */
     unsigned int limit;
 
+    struct json *head;              /* Of the table then, in JSON, */
+    struct ds head_text;            /* or in text. */
+    struct prefix_reasons reasons;
     struct svec warnings;
     struct svec notices;
     struct shash stays;             /* "struct stay"s, by reason. */
@@ -38,12 +41,14 @@ struct report {
     char *refused;                  /* Or NULL. */
     size_t n_added, n_removed, n_changed;
     struct ds changes;              /* Lines, or elements of an array. */
+
+    char *text;                     /* The answer, once it is written. */
 };
 
-/* Gathering. */
+/* What is so when the report is made. */
 
 static void
-add_warning(struct report *r, const char *bridge, bool is_there,
+add_warning(struct prefix_report *r, const char *bridge, bool is_there,
             const char *what)
 {
     if (is_there) {
@@ -54,7 +59,7 @@ add_warning(struct report *r, const char *bridge, bool is_there,
 }
 
 static void
-gather_warnings(struct report *r)
+gather_warnings(struct prefix_report *r)
 {
     struct bridge_info info;
 
@@ -66,8 +71,69 @@ gather_warnings(struct report *r)
     bridge_info_uninit(&info);
 }
 
+struct prefix_report *
+prefix_report_create(bool json, const char *port,
+                     const struct prefix_table *table, const char *path,
+                     struct prefix_set *set, unsigned int limit)
+{
+    struct prefix_report *r = xzalloc(sizeof *r);
+
+    r->json = json;
+    r->port = xstrdup(port);
+    r->path = xstrdup(path);
+    r->set = set;
+    r->live = prefix_set_ref(prefix_table_get_set(table));
+    r->limit = limit;
+    svec_init(&r->warnings);
+    svec_init(&r->notices);
+    shash_init(&r->stays);
+    ds_init(&r->changes);
+    ds_init(&r->head_text);
+    if (json) {
+        r->head = json_object_create();
+        prefix_show_put_head(port, table, r->head);
+    } else {
+        prefix_show_head(table, &r->head_text);
+    }
+    gather_warnings(r);
+    prefix_reasons_init(&r->reasons, table, set);
+    r->refused = prefix_table_check_set(table, set);
+    if (!r->refused) {
+        r->refused = prefix_table_check_version(table, set);
+    }
+    return r;
+}
+
+void
+prefix_report_destroy(struct prefix_report *r)
+{
+    struct shash_node *node;
+
+    SHASH_FOR_EACH (node, &r->stays) {
+        struct stay *stay = node->data;
+
+        svec_destroy(&stay->examples);
+    }
+    shash_destroy_free_data(&r->stays);
+    prefix_reasons_uninit(&r->reasons);
+    svec_destroy(&r->warnings);
+    svec_destroy(&r->notices);
+    ds_destroy(&r->changes);
+    ds_destroy(&r->head_text);
+    json_destroy(r->head);
+    prefix_set_unref_aside(r->set);
+    prefix_set_unref_aside(r->live);
+    free(r->refused);
+    free(r->port);
+    free(r->path);
+    free(r->text);
+    free(r);
+}
+
+/* Comparing. */
+
 static void
-gather_notices(struct report *r)
+gather_notices(struct prefix_report *r)
 {
     if (r->set->notices) {
         char *copy = xstrdup(r->set->notices);
@@ -82,7 +148,7 @@ gather_notices(struct report *r)
 }
 
 static void
-add_stay(struct report *r, const struct prefix_entry *entry,
+add_stay(struct prefix_report *r, const struct prefix_entry *entry,
          const char *reason)
 {
     struct stay *stay = shash_find_data(&r->stays, reason);
@@ -102,20 +168,16 @@ add_stay(struct report *r, const struct prefix_entry *entry,
 }
 
 static void
-gather_stays(struct report *r)
+gather_stays(struct prefix_report *r)
 {
-    struct prefix_reasons reasons;
-
-    prefix_reasons_init(&reasons, r->table);
     for (size_t i = 0; i < r->set->n; i++) {
         const struct prefix_entry *entry = &r->set->entries[i];
-        const char *reason = prefix_reasons_get(&reasons, entry);
+        const char *reason = prefix_reasons_get(&r->reasons, entry);
 
         if (reason) {
             add_stay(r, entry, reason);
         }
     }
-    prefix_reasons_uninit(&reasons);
 }
 
 static void
@@ -155,7 +217,7 @@ static void
 gather_change(const struct prefix_entry *old, const struct prefix_entry *new,
               void *r_)
 {
-    struct report *r = r_;
+    struct prefix_report *r = r_;
 
     if (r->n_added + r->n_removed + r->n_changed < r->limit) {
         (r->json ? put_change_json : put_change_text)(old, new, &r->changes);
@@ -165,52 +227,14 @@ gather_change(const struct prefix_entry *old, const struct prefix_entry *new,
 
 /* Nobody could tell the two apart in history and status. */
 static void
-warn_of_version(struct report *r)
+warn_of_version(struct prefix_report *r)
 {
-    const struct prefix_set *live = prefix_table_get_set(r->table);
-
-    if (live && !strcmp(live->version, r->set->version)
+    if (r->live && !strcmp(r->live->version, r->set->version)
         && r->n_added + r->n_removed + r->n_changed) {
         svec_add_nocopy(&r->warnings, xasprintf(
             "version \"%s\" is in force with other entries: change the "
-            "version string with the file", live->version));
+            "version string with the file", r->live->version));
     }
-}
-
-static void
-report_init(struct report *r)
-{
-    svec_init(&r->warnings);
-    svec_init(&r->notices);
-    shash_init(&r->stays);
-    ds_init(&r->changes);
-    gather_warnings(r);
-    gather_notices(r);
-    gather_stays(r);
-    r->refused = prefix_table_check_set(r->table, r->set);
-    if (!r->refused) {
-        r->refused = prefix_table_check_version(r->table, r->set);
-    }
-    prefix_set_diff(prefix_table_get_set(r->table), r->set, gather_change,
-                    r);
-    warn_of_version(r);
-}
-
-static void
-report_uninit(struct report *r)
-{
-    struct shash_node *node;
-
-    SHASH_FOR_EACH (node, &r->stays) {
-        struct stay *stay = node->data;
-
-        svec_destroy(&stay->examples);
-    }
-    shash_destroy_free_data(&r->stays);
-    svec_destroy(&r->warnings);
-    svec_destroy(&r->notices);
-    ds_destroy(&r->changes);
-    free(r->refused);
 }
 
 /* In text. */
@@ -227,7 +251,7 @@ put_lines(struct ds *ds, const char *heading, const struct svec *lines)
 }
 
 static void
-put_stays(const struct report *r, struct ds *ds)
+put_stays(const struct prefix_report *r, struct ds *ds)
 {
     const struct shash_node **nodes = shash_sort(&r->stays);
 
@@ -249,8 +273,8 @@ put_stays(const struct report *r, struct ds *ds)
     free(nodes);
 }
 
-static void
-reply_text(struct appctl_asker asker, const struct report *r)
+static char *
+format_text(struct prefix_report *r)
 {
     size_t n = r->n_added + r->n_removed + r->n_changed;
     struct ds ds = DS_EMPTY_INITIALIZER;
@@ -261,7 +285,7 @@ reply_text(struct appctl_asker asker, const struct report *r)
     put_lines(&ds, "warning", &r->warnings);
     put_stays(r, &ds);
     ds_put_format(&ds, "%s:\n", r->port);
-    prefix_show_head(r->table, &ds);
+    ds_put_buffer(&ds, r->head_text.string, r->head_text.length);
     ds_put_format(&ds, "  would be added: %"PRIuSIZE", removed: %"PRIuSIZE
                   ", changed: %"PRIuSIZE"\n", r->n_added, r->n_removed,
                   r->n_changed);
@@ -274,11 +298,8 @@ reply_text(struct appctl_asker asker, const struct report *r)
     }
     if (r->refused) {
         ds_put_format(&ds, "refused: %s\n", r->refused);
-        appctl_reply_error(asker, ds_cstr(&ds));
-    } else {
-        appctl_reply(asker, ds_cstr(&ds));
     }
-    ds_destroy(&ds);
+    return ds_steal_cstr(&ds);
 }
 
 /* In JSON. */
@@ -297,7 +318,7 @@ svec_to_json(const struct svec *lines)
 }
 
 static struct json *
-stays_to_json(const struct report *r)
+stays_to_json(const struct prefix_report *r)
 {
     const struct shash_node **nodes = shash_sort(&r->stays);
     struct json *array = json_array_create_empty();
@@ -315,19 +336,18 @@ stays_to_json(const struct report *r)
     return array;
 }
 
-static void
-reply_json(struct appctl_asker asker, const struct report *r)
+static char *
+format_json(struct prefix_report *r)
 {
     struct json *object = json_object_create();
-    struct json *live = json_object_create();
     struct json *file = json_object_create();
 
     json_put_text(file, "name", r->path);
     json_put_text(file, "version", r->set->version);
     json_put_integer(file, "n_entries", r->set->n);
     json_object_put(object, "file", file);
-    prefix_show_put_head(r->port, r->table, live);
-    json_object_put(object, "live", live);
+    json_object_put(object, "live", r->head);
+    r->head = NULL;
     json_object_put(object, "notices", svec_to_json(&r->notices));
     json_object_put(object, "warnings", svec_to_json(&r->warnings));
     json_object_put(object, "stay_on_userspace", stays_to_json(r));
@@ -339,25 +359,26 @@ reply_json(struct appctl_asker asker, const struct report *r)
     if (r->refused) {
         json_put_text(object, "error", r->refused);
     }
-    appctl_reply_long_json(asker, r->refused != NULL, object, "changes",
-                           &r->changes);
+    return appctl_format_long_json(object, "changes", &r->changes);
 }
 
 void
-prefix_report(struct appctl_asker asker, const char *port,
-              const struct prefix_table *table, const char *path,
-              const struct prefix_set *set, unsigned int limit)
+prefix_report_write(struct prefix_report *r)
 {
-    struct report r = {
-        .json = asker.json,
-        .port = port,
-        .path = path,
-        .table = table,
-        .set = set,
-        .limit = limit,
-    };
+    gather_notices(r);
+    gather_stays(r);
+    prefix_set_diff(r->live, r->set, gather_change, r);
+    warn_of_version(r);
+    r->text = (r->json ? format_json : format_text)(r);
+    prefix_set_unref(r->set);
+    prefix_set_unref(r->live);
+    r->set = r->live = NULL;
+    ds_destroy(&r->changes);
+    ds_init(&r->changes);
+}
 
-    report_init(&r);
-    (asker.json ? reply_json : reply_text)(asker, &r);
-    report_uninit(&r);
+void
+prefix_report_reply(struct appctl_asker asker, const struct prefix_report *r)
+{
+    appctl_reply_ready(asker, r->refused != NULL, r->text);
 }

@@ -8,11 +8,17 @@
 
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/json.h"
+#include "openvswitch/shash.h"
+#include "ovs-rcu.h"
+#include "ovs-thread.h"
 #include "prefix-builder.h"
 #include "util.h"
 
 /* What separates entries in the option. */
 #define BLANKS " \t\r\n"
+
+/* What is freed at once: it takes about a millisecond. */
+#define SMALL_SET 4096
 
 /* FNV-1a, 32 bits: versions are written to disk, so they may not depend on the
  * CPU that OVS was built for, as OVS's own hashes do. */
@@ -139,6 +145,32 @@ set_append(struct prefix_set *set, const struct prefix_entry *entries,
     }
 }
 
+void
+prefix_set_find_targets(struct prefix_set *set)
+{
+    struct shash names = SHASH_INITIALIZER(&names);
+    const char *last = NULL;
+    size_t allocated = 0;
+
+    for (size_t i = 0; i < set->n; i++) {
+        const char *target = set->entries[i].target;
+
+        /* Most often it is the one before. */
+        if (!target || (last && !strcmp(target, last))) {
+            continue;
+        }
+        last = target;
+        if (shash_add_once(&names, target, NULL)) {
+            if (set->n_firsts == allocated) {
+                set->firsts = x2nrealloc(set->firsts, &allocated,
+                                         sizeof *set->firsts);
+            }
+            set->firsts[set->n_firsts++] = i;
+        }
+    }
+    shash_destroy(&names);
+}
+
 char *
 prefix_set_describe(const struct prefix_set *set,
                     const struct prefix_entry *entry, const char *wrong)
@@ -214,6 +246,7 @@ prefix_set_with(const struct prefix_set *old, const struct prefix_entry *entry,
     }
     set->entries[i].number = n + 1;
     set->entries[i].line = 0;
+    prefix_set_find_targets(set);
     *setp = set;
     return NULL;
 }
@@ -232,6 +265,7 @@ prefix_set_without(const struct prefix_set *old,
     set = set_create(changed_version(old, "-", &old->entries[i]), old->n - 1);
     set_append(set, old->entries, i);
     set_append(set, &old->entries[i + 1], old->n - i - 1);
+    prefix_set_find_targets(set);
     *setp = set;
     return NULL;
 }
@@ -255,10 +289,30 @@ prefix_set_unref(struct prefix_set *set)
             prefix_entry_uninit(&set->entries[i]);
         }
         free(set->entries);
+        free(set->firsts);
         free(set->version);
         free(set->source);
         free(set->notices);
         free(set);
+    }
+}
+
+static void *
+unref_main(void *set)
+{
+    ovsrcu_quiesce_start();
+    prefix_set_unref(set);
+    return NULL;
+}
+
+/* Others may let go of it at the same time: then one of the two frees it. */
+void
+prefix_set_unref_aside(struct prefix_set *set)
+{
+    if (set && set->n > SMALL_SET && ovs_refcount_read(&set->ref) == 1) {
+        pthread_detach(ovs_thread_create("prefix_free", unref_main, set));
+    } else {
+        prefix_set_unref(set);
     }
 }
 

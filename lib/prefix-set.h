@@ -24,6 +24,11 @@ struct prefix_set {
     struct prefix_entry *entries;   /* In the order of prefix_entry_compare(),
                                      * all keys different. */
     size_t n;
+    size_t *firsts;                 /* Of each port that entries redirect to,
+                                     * the index of the first of them, in
+                                     * order: what goes by the target need not
+                                     * go through all entries. */
+    size_t n_firsts;
     char *notices;                  /* Lines: host bits that were masked, and
                                      * the like; or NULL.  At most 20, and how
                                      * many more. */
@@ -55,8 +60,15 @@ char *prefix_set_without(const struct prefix_set *set,
                          const struct prefix_entry *entry,
                          struct prefix_set **setp);
 
+/* For those who make sets: fills in 'firsts'. */
+void prefix_set_find_targets(struct prefix_set *);
+
 struct prefix_set *prefix_set_ref(const struct prefix_set *);
 void prefix_set_unref(struct prefix_set *);
+
+/* Likewise, but a large set is freed by a thread: for those who must not stand
+ * still, as it takes some tenths of a second for a million entries. */
+void prefix_set_unref_aside(struct prefix_set *);
 
 /* Returns the message that 'wrong' is so with 'entry' of 'set', with its place
  * as above; the caller frees it. */

@@ -14,6 +14,7 @@
 #include "prefix-table.h"
 #include "timeval.h"
 #include "util.h"
+#include "xdp-table-layout.h"
 
 static const char *
 source_to_string(enum prefix_source source)
@@ -83,10 +84,18 @@ prefix_show_put_head(const char *port, const struct prefix_table *table,
 
 void
 prefix_reasons_init(struct prefix_reasons *reasons,
-                    const struct prefix_table *table)
+                    const struct prefix_table *table,
+                    const struct prefix_set *set)
 {
-    *reasons = (struct prefix_reasons) { .table = table };
+    size_t n = MIN(set->n_firsts, TABLE_N_TARGETS);
+
     shash_init(&reasons->by_target);
+    for (size_t i = 0; i < n; i++) {
+        const struct prefix_entry *entry = &set->entries[set->firsts[i]];
+
+        shash_add_nocopy(&reasons->by_target, xstrdup(entry->target),
+                         prefix_table_explain(table, entry));
+    }
 }
 
 void
@@ -95,24 +104,19 @@ prefix_reasons_uninit(struct prefix_reasons *reasons)
     shash_destroy_free_data(&reasons->by_target);
 }
 
-/* Without a target it does not go by one. */
 const char *
-prefix_reasons_get(struct prefix_reasons *reasons,
+prefix_reasons_get(const struct prefix_reasons *reasons,
                    const struct prefix_entry *entry)
 {
-    const char *target = entry->target ? entry->target : "";
-    struct shash_node *node;
+    const struct shash_node *node;
 
-    if (target != reasons->last_target) {
-        node = shash_find(&reasons->by_target, target);
-        if (!node) {
-            node = shash_add(&reasons->by_target, target,
-                             prefix_table_explain(reasons->table, entry));
-        }
-        reasons->last_target = target;
-        reasons->last = node->data;
+    if (!entry->target) {
+        return NULL;
     }
-    return reasons->last;
+    node = shash_find(&reasons->by_target, entry->target);
+    return (node ? node->data
+            : "all tables together can have "
+              OVS_STRINGIZE(TABLE_N_TARGETS) " targets");
 }
 
 /* afxdp-fast/prefix-show. */
@@ -242,7 +246,7 @@ show_entries(const struct prefix_table *table, const struct selection *s,
     }
     hits = xcalloc(set->n, sizeof *hits);
     prefix_table_get_hits(table, hits);
-    prefix_reasons_init(&reasons, table);
+    prefix_reasons_init(&reasons, table, set);
     for (size_t i = 0; i < set->n; i++) {
         const struct prefix_entry *entry = &set->entries[i];
 
@@ -294,12 +298,15 @@ show(struct appctl_asker asker, const char *port,
     show_entries(table, s, asker.json, &shown);
     if (asker.json) {
         struct json *object = json_object_create();
+        char *text;
 
         prefix_show_put_head(port, table, object);
         json_put_integer(object, "n_selected", shown.n_selected);
         json_put_integer(object, "n_shown", shown.n_shown);
         json_object_put(object, "entries", json_null_create());
-        appctl_reply_long_json(asker, false, object, "entries", &shown.text);
+        text = appctl_format_long_json(object, "entries", &shown.text);
+        appctl_reply_ready(asker, false, text);
+        free(text);
     } else {
         reply_text(asker, port, table, s, &shown);
     }

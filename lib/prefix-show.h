@@ -5,7 +5,7 @@
 
 /* What commands show of a prefix table and its entries.
  *
- * Thread rule: main thread, all of it. */
+ * Thread rule: main thread, where not said otherwise. */
 
 #include "appctl-command.h"
 #include "openvswitch/shash.h"
@@ -13,6 +13,7 @@
 struct ds;
 struct json;
 struct prefix_entry;
+struct prefix_set;
 struct prefix_table;
 
 /* Entries that a command shows if it is not told otherwise, and at most: the
@@ -30,21 +31,21 @@ void prefix_show_head(const struct prefix_table *, struct ds *);
 void prefix_show_put_head(const char *port, const struct prefix_table *,
                           struct json *object);
 
-/* Why entries stay on userspace, for many of them: it goes by their target,
- * and to ask means to go through bridges and their ports. */
+/* Why entries of a set stay on userspace, as it is when the reasons are made:
+ * it goes by their target, and to ask means to go through bridges and their
+ * ports.  Of a set with more targets than all tables together can have, the
+ * others are not asked for, which is reason enough. */
 struct prefix_reasons {
-    const struct prefix_table *table;
     struct shash by_target;         /* "char *"s, NULL: they do not. */
-    const char *last_target;        /* Sets share the names. */
-    const char *last;
 };
 
-void prefix_reasons_init(struct prefix_reasons *, const struct prefix_table *);
-void prefix_reasons_uninit(struct prefix_reasons *);
+void prefix_reasons_init(struct prefix_reasons *, const struct prefix_table *,
+                         const struct prefix_set *);
 
-/* Returns why 'entry' stays on userspace though it says otherwise, or NULL.
- * The text is that of the reasons. */
-const char *prefix_reasons_get(struct prefix_reasons *,
+/* Returns why 'entry' of the set stays on userspace though it says otherwise,
+ * or NULL.  The text is that of the reasons.  Any thread. */
+const char *prefix_reasons_get(const struct prefix_reasons *,
                                const struct prefix_entry *);
+void prefix_reasons_uninit(struct prefix_reasons *);
 
 #endif /* prefix-show.h */

@@ -171,17 +171,10 @@ char *
 prefix_table_check_set(const struct prefix_table *table,
                        const struct prefix_set *set)
 {
-    const char *last = NULL;
+    for (size_t i = 0; i < set->n_firsts; i++) {
+        const struct prefix_entry *e = &set->entries[set->firsts[i]];
+        char *reason = prefix_target_refuse(e->target, table->name);
 
-    for (size_t i = 0; i < set->n; i++) {
-        const struct prefix_entry *e = &set->entries[i];
-        char *reason;
-
-        if (!e->target || e->target == last) {
-            continue;
-        }
-        last = e->target;
-        reason = prefix_target_refuse(e->target, table->name);
         if (reason) {
             char *text = prefix_set_describe(set, e, reason);
 

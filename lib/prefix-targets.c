@@ -109,23 +109,12 @@ char *
 prefix_targets_resolve(struct prefix_targets *targets, const char *port,
                        const struct prefix_set *set)
 {
-    const char *last = NULL;
-
-    for (size_t i = 0; i < set->n; i++) {
-        const struct prefix_entry *e = &set->entries[i];
+    for (size_t i = 0; i < set->n_firsts; i++) {
+        const struct prefix_entry *e = &set->entries[set->firsts[i]];
         struct prefix_verdict *verdict;
         uint32_t index;
-        char *reason;
+        char *reason = take_target(e, port, &index);
 
-        /* Sets share the names: most often this is the one before. */
-        if (!e->target || e->target == last) {
-            continue;
-        }
-        last = e->target;
-        if (shash_find(&targets->by_name, e->target)) {
-            continue;
-        }
-        reason = take_target(e, port, &index);
         if (reason) {
             char *text = prefix_set_describe(set, e, reason);
 

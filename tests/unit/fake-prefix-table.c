@@ -41,6 +41,7 @@ struct prefix_table {
 };
 
 static bool deferred;
+static unsigned int n_dry_runs;
 
 /* Tables. */
 
@@ -248,6 +249,7 @@ char *
 prefix_table_check_version(const struct prefix_table *t,
                            const struct prefix_set *set)
 {
+    n_dry_runs++;
     return (t->n > 1 && t->versions[0].pinned
             && !strcmp(t->versions[1].set->version, set->version)
             ? xasprintf("version \"%s\" has been rolled back", set->version)
@@ -507,6 +509,12 @@ void
 fake_ports_defer(bool defer)
 {
     deferred = defer;
+}
+
+unsigned int
+fake_ports_dry_runs(void)
+{
+    return n_dry_runs;
 }
 
 bool

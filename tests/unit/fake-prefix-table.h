@@ -26,6 +26,9 @@ void fake_ports_set_pin_error(const char *);
 void fake_ports_defer(bool defer);
 bool fake_ports_run(void);
 
+/* How many dry runs that were not refused have looked at a table so far. */
+unsigned int fake_ports_dry_runs(void);
+
 /* What the bridge br0 has. */
 void fake_bridge_set_blind(bool mirrors, bool sflow, bool ipfix,
                            bool netflow);

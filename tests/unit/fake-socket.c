@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "openvswitch/json.h"
+#include "openvswitch/poll-loop.h"
 #include "openvswitch/shash.h"
+#include "prefix-check.h"
 #include "unit.h"
 #include "unixctl.h"
 
@@ -81,6 +83,27 @@ run(struct unixctl_conn *conn, const char *line)
     free(copy);
 }
 
+void
+wait_for_check(const struct unixctl_conn *conn)
+{
+    while (!conn->answer) {
+        if (!prefix_check_run()) {
+            prefix_check_wait();
+            poll_block();
+        }
+    }
+}
+
+/* Runs 'line', and waits for the answer if it is a dry run's. */
+static void
+run_to_the_end(struct unixctl_conn *conn, const char *line)
+{
+    run(conn, line);
+    if (!strncmp(line, "prefix-check", strlen("prefix-check"))) {
+        wait_for_check(conn);
+    }
+}
+
 /* The answers that are wanted. */
 
 void
@@ -106,7 +129,7 @@ check_line(const char *where, enum outcome outcome, const char *line,
 {
     struct unixctl_conn conn;
 
-    run(&conn, line);
+    run_to_the_end(&conn, line);
     check_says(where, &conn, outcome, line, words);
 }
 
@@ -116,7 +139,7 @@ ask(const char *where, const char *line)
     struct unixctl_conn conn;
     struct json *json = NULL;
 
-    run(&conn, line);
+    run_to_the_end(&conn, line);
     if (!conn.answer) {
         unit_fail(where, "%s: no answer", line);
     } else {

@@ -27,6 +27,10 @@ enum outcome { GOOD, BAD };
  * arguments.  What '*conn' has of an earlier one must have been freed. */
 void run(struct unixctl_conn *conn, const char *line);
 
+/* Waits for the answer of a dry run, which a round of the main loop gives after
+ * a thread has ended. */
+void wait_for_check(const struct unixctl_conn *);
+
 /* Checks that '*conn' has been answered with 'outcome', and that the answer
  * has 'words' in it; frees the answer. */
 void check_says(const char *where, struct unixctl_conn *conn,

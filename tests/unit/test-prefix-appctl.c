@@ -364,7 +364,7 @@ changes_may_take_time(void)
     check_says(OVS_SOURCE_LOCATOR, &second, BAD, "add", "the port is gone");
 }
 
-/* Writes a file that is read in a thread. */
+/* Writes a file of 8000 entries that drop. */
 static void
 write_large_file(void)
 {
@@ -376,23 +376,11 @@ write_large_file(void)
                 i ? ",\n" : "", i / 256, i % 256);
     }
     fprintf(f, "]}\n");
-    CHECK(ftell(f) > PREFIX_CHECK_AT_ONCE);
     fclose(f);
 }
 
 static void
-wait_for_check(const struct unixctl_conn *conn)
-{
-    while (!conn->answer) {
-        if (!prefix_check_run()) {
-            prefix_check_wait();
-            poll_block();
-        }
-    }
-}
-
-static void
-large_files_are_read_beside_the_main_thread(void)
+files_are_read_beside_the_main_thread(void)
 {
     struct unixctl_conn first, second, third;
 
@@ -412,6 +400,56 @@ large_files_are_read_beside_the_main_thread(void)
     check_says(OVS_SOURCE_LOCATOR, &third, BAD, "third",
                "eth1: no such afxdp-fast port");
     CHECK(!prefix_check_run());
+}
+
+/* Lets the dry run go on up to where it has looked at the table. */
+static void
+wait_for_look(unsigned int n_before)
+{
+    while (fake_ports_dry_runs() == n_before) {
+        CHECK(!prefix_check_run());
+        if (fake_ports_dry_runs() == n_before) {
+            prefix_check_wait();
+            poll_block();
+        }
+    }
+}
+
+/* The main thread does nothing but sleep while a thread compares, and then
+ * changes all that there is to compare with. */
+static void
+a_dry_run_is_of_one_moment(void)
+{
+    unsigned int n = fake_ports_dry_runs();
+    struct unixctl_conn text, json;
+
+    CHECK_SAYS("prefix-add eth0 10.0.1.0/24=drop", "entries: 1");
+    CHECK_SAYS("prefix-add eth0 11.0.0.0/8=drop", "entries: 2");
+    write_large_file();
+    run(&text, with_file("prefix-check eth0", " limit=3"));
+    run(&json, with_file("prefix-check --json eth0", " limit=3"));
+    wait_for_look(n);
+    CHECK(!text.answer);
+    CHECK_SAYS("prefix-del eth0 11.0.0.0/8", "entries: 1");
+    CHECK_SAYS("prefix-del eth0 10.0.1.0/24", "entries: 0");
+    CHECK_SAYS("prefix-add eth0 10.0.0.0/24=host", "entries: 1");
+    fake_bridge_set_blind(true, false, false, false);
+    prefix_check_wait();
+    poll_block();               /* Until the thread has ended. */
+    CHECK(prefix_check_run() && text.answer);
+    CHECK(text.answer && strstr(text.answer, "entries: 2"));
+    CHECK(text.answer && !strstr(text.answer, "mirrors"));
+    check_says(OVS_SOURCE_LOCATOR, &text, GOOD, "text",
+               "would be added: 7999, removed: 1, changed: 0");
+
+    wait_for_look(n + 1);
+    CHECK(!json.answer);
+    fake_bridge_set_blind(false, false, false, false);
+    fake_port_remove("eth0");
+    wait_for_check(&json);
+    CHECK(json.answer && strstr(json.answer, "br0 has mirrors"));
+    check_says(OVS_SOURCE_LOCATOR, &json, GOOD, "json",
+               "\"n_added\":7999,\"n_changed\":1,\"n_removed\":0");
 }
 
 /* Runs 'test' with new ports. */
@@ -453,8 +491,10 @@ main(void)
                a_refused_file_is_shown_all_the_same);
     with_ports("answers wait until a change is done, or its port is gone",
                changes_may_take_time);
-    with_ports("large files are read beside the main thread, one by one",
-               large_files_are_read_beside_the_main_thread);
+    with_ports("files are read beside the main thread, one by one",
+               files_are_read_beside_the_main_thread);
+    with_ports("a dry run compares beside the main thread, with what was in "
+               "force at one moment", a_dry_run_is_of_one_moment);
     unlink(path);
     fake_socket_destroy();
     return unit_exit_status();
