@@ -58,29 +58,6 @@ carry_over(const struct prefix_force *old, const struct prefix_set *new)
     return base;
 }
 
-static void
-note_difference(const struct prefix_entry *old OVS_UNUSED,
-                const struct prefix_entry *new OVS_UNUSED, void *differs_)
-{
-    bool *differs = differs_;
-
-    *differs = true;
-}
-
-/* Is what is in force of the version of 'set', with the same entries? */
-bool
-prefix_force_has(const struct prefix_force *force,
-                 const struct prefix_set *set)
-{
-    bool differs = false;
-
-    if (!force->set || strcmp(force->set->version, set->version)) {
-        return false;
-    }
-    prefix_set_diff(force->set, set, note_difference, &differs);
-    return !differs;
-}
-
 /* The one word. */
 
 /* Puts table 'active' in force for the frames from now on. */

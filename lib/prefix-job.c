@@ -63,6 +63,8 @@ destroy(struct prefix_job *job)
 {
     free(job->option);
     free(job->file);
+    prefix_entry_uninit(&job->entry);
+    prefix_set_unref_aside(job->base);
     prefix_set_unref_aside(job->set);
     prefix_targets_uninit(&job->targets);
     if (job->write_pin && job->pin_from) {
@@ -107,9 +109,33 @@ prefix_jobs_reap(void)
 }
 
 static void
+note_difference(const struct prefix_entry *old OVS_UNUSED,
+                const struct prefix_entry *new OVS_UNUSED, void *differs_)
+{
+    bool *differs = differs_;
+
+    *differs = true;
+}
+
+/* Are the two of one version, with the same entries?  'old' may be NULL. */
+static bool
+is_same(const struct prefix_set *old, const struct prefix_set *new)
+{
+    bool differs = false;
+
+    if (!old || strcmp(old->version, new->version)) {
+        return false;
+    }
+    prefix_set_diff(old, new, note_difference, &differs);
+    return !differs;
+}
+
+static void
 load(struct prefix_job *job)
 {
-    job->error = (job->file
+    job->error = (job->change
+                  ? job->change(job->base, &job->entry, &job->set)
+                  : job->file
                   ? prefix_set_from_file(job->file, &job->set)
                   : prefix_set_from_option(job->option, &job->set));
     if (job->port) {
@@ -117,6 +143,7 @@ load(struct prefix_job *job)
                                                   : job->set->version),
                                       &job->pin_from);
     }
+    job->is_base = !job->error && is_same(job->base, job->set);
 }
 
 static void
@@ -193,14 +220,15 @@ is_small_file(const char *path)
     return stat(path, &st) || st.st_size <= SMALL_FILE;
 }
 
-/* Reads and parses what 'job' is to load.  Returns true if it has done so, or
+/* Reads and parses, or makes, what 'job' is to load.  Returns true if it has done so, or
  * false if a thread is doing it: see prefix_job_is_running().  Then there is
  * 'set' or 'error'. */
 bool
 prefix_job_load(struct prefix_job *job)
 {
-    bool small = (!job->file ? strlen(job->option) <= SMALL_FILE
-                  : is_small_file(job->file));
+    bool small = (job->change ? !job->base || job->base->n <= SMALL_SET
+                  : job->option ? strlen(job->option) <= SMALL_FILE
+                  : !job->may_hang && is_small_file(job->file));
 
     if (job->port) {
         char *path = prefix_pin_table_path(job->port);

@@ -3,8 +3,8 @@
 #ifndef PREFIX_JOB_H
 #define PREFIX_JOB_H 1
 
-/* Work on a prefix table that may take seconds: reading and parsing it, and
- * building it in the kernel.  What is small is done at once, what is large in
+/* Work on a prefix table that may take seconds: reading and parsing it, or
+ * making it of another one, and building it in the kernel.  What is small is done at once, what is large in
  * a thread that knows of nothing but its job, so that a port can go away
  * meanwhile.
  *
@@ -19,6 +19,11 @@
 
 struct prefix_generation;
 
+/* prefix_set_with() or prefix_set_without(). */
+typedef char *prefix_job_change(const struct prefix_set *base,
+                                const struct prefix_entry *entry,
+                                struct prefix_set **setp);
+
 struct prefix_job {
     struct ovs_list node;       /* In the list of those given up. */
     atomic_bool running;        /* A thread is at work: hands off. */
@@ -26,7 +31,14 @@ struct prefix_job {
     /* What to load: one of these. */
     char *option;
     char *file;
+    prefix_job_change *change;  /* With 'entry', of 'base'. */
+    struct prefix_entry entry;
     struct prefix_set *set;     /* Or what was loaded. */
+
+    struct prefix_set *base;    /* In force so far, or NULL. */
+    bool is_base;               /* Was the same loaded, of that version? */
+    bool may_hang;              /* The file is not looked at outside of a
+                                 * thread. */
 
     /* The pin of a roll-back, if 'port' is not NULL: loading looks for what
      * an earlier daemon has left; building, if 'write_pin', writes one. */

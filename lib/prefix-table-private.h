@@ -78,7 +78,6 @@ void prefix_force_detach(struct prefix_table *);
 void prefix_force_write_share(struct prefix_table *);
 void prefix_force_write_now(struct prefix_table *);
 uint32_t prefix_force_now(void);
-bool prefix_force_has(const struct prefix_force *, const struct prefix_set *);
 void prefix_force_read(const struct prefix_force *, size_t entry,
                        struct table_counter *);
 

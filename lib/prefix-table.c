@@ -255,8 +255,7 @@ static bool
 is_in_force(const struct prefix_table *table)
 {
     return (table->request->kind == REQUEST_APPLY && !table->pinned_from
-            && table->force.source == PREFIX_FILE
-            && prefix_force_has(&table->force, table->job->set));
+            && table->force.source == PREFIX_FILE && table->job->is_base);
 }
 
 /* Checks what was loaded and finds its targets. */
@@ -326,6 +325,7 @@ make_job(struct prefix_table *table)
     const struct prefix_set *set = table->force.set;
     struct prefix_job *job = table->job = prefix_job_create();
 
+    job->base = prefix_set_ref(set);
     switch (request->kind) {
     case REQUEST_OPTION:
         job->option = nullable_xstrdup(table->opt_prefixes);
@@ -334,14 +334,19 @@ make_job(struct prefix_table *table)
     case REQUEST_FILE:
     case REQUEST_APPLY:
         job->file = nullable_xstrdup(table->opt_file);
+        /* Whoever has given the option waits for what comes of it; of a port
+         * that comes up a small table is to be there with the first frame. */
+        job->may_hang = request->kind == REQUEST_APPLY;
         prefix_table_look_for_pin(table, job);
         return (job->file ? NULL
                 : xstrdup("options:prefix-file is not set: there is no file "
                           "to apply"));
     case REQUEST_ADD:
-        return prefix_set_with(set, &request->entry, &job->set);
     case REQUEST_DEL:
-        return prefix_set_without(set, &request->entry, &job->set);
+        job->change = (request->kind == REQUEST_ADD ? prefix_set_with
+                       : prefix_set_without);
+        prefix_entry_clone(&job->entry, &request->entry);
+        return NULL;
     case REQUEST_ROLLBACK:
         if (!prefix_history_before(&table->history)) {
             return xstrdup("there is no version before the one in force");
