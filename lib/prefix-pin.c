@@ -223,6 +223,8 @@ prefix_pin_load(const char *port, const char *version, char **fromp)
     struct prefix_set *set = NULL;
     char *path, *error;
 
+    /* What a daemon had begun to write when it was killed. */
+    prefix_pin_discard(port);
     error = load_from(port, fromp);
     if (error) {
         VLOG_WARN("%s: the pin of a roll-back cannot be used: %s", port,

@@ -120,6 +120,36 @@ table() {
     done
 }
 
+# many N VERSION: entries of a file, one a line: 11.0.0.0/24 and those after.
+many() {
+    awk -v n="$1" -v version="$2" -v probes=$probes 'BEGIN {
+        printf "{\"version\": \"%s\", \"entries\": [\n", version
+        form = "{\"prefix\": \"%d.%d.%d.%d/%d\", \"action\": \"%s\"%s}%s\n"
+        for (i = 0; i < n; i++) {
+            printf form, 11 + int(i / 65536), int(i / 256) % 256, i % 256, 0,
+                24, "redirect", ", \"port\": \"p-v2\"", ","
+        }
+        printf "{\"prefix\": \"%s\", \"action\": \"redirect\", ", probes
+        printf "\"port\": \"p-v2\"}]}\n"
+    }'
+}
+
+# working: a thread of the daemon is at a table.
+working() { grep -qs '^prefix' "/proc/$(vswitchd_pid)/task/"*/comm; }
+
+# applying COMMAND...: it runs while a thread is at the file of p-v1, which is
+# large; what 'apply' has said is in $dir/applied.
+applying() {
+    local pid
+
+    prefix apply p-v1 >"$dir/applied" 2>&1 &
+    pid=$!
+    wait_until 10 working || echo "no thread is seen"
+    "$@"
+    wait $pid
+    cat "$dir/applied"
+}
+
 no_table() { vsctl remove interface "$1" options prefixes; }
 
 # lost PORT: frames that were redirected to the target and lost.
