@@ -265,6 +265,21 @@ netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *dev)
     set_port_error(dev, NULL);
 }
 
+/* Changes flags of the device, as a class of OVS does.  netdev-linux writes
+ * all flags back as it last heard of them, which may be long ago when the main
+ * thread was busy: a device that has come up meanwhile would go down again
+ * with "promiscuous", when its port is deleted.  So it has to ask first. */
+int
+netdev_afxdp_fast_update_flags(struct netdev *netdev, enum netdev_flags off,
+                               enum netdev_flags on,
+                               enum netdev_flags *old_flags)
+{
+    if (off || on) {
+        netdev_linux_class.update_flags(netdev, 0, 0, old_flags);
+    }
+    return netdev_linux_class.update_flags(netdev, off, on, old_flags);
+}
+
 /* Returns true if it is time to look at the device of 'dev', or at its program
  * and that is gone. */
 static bool

@@ -107,6 +107,9 @@ void netdev_afxdp_fast_bring_back(struct netdev_afxdp_fast *);
 void netdev_afxdp_fast_run_devices(void);
 void netdev_afxdp_fast_look_at_queues(struct netdev_afxdp_fast *);
 void netdev_afxdp_fast_add_queues(const struct xdp_port *, struct smap *);
+int netdev_afxdp_fast_update_flags(struct netdev *, enum netdev_flags off,
+                                   enum netdev_flags on,
+                                   enum netdev_flags *old_flags);
 
 appctl_command_func netdev_afxdp_fast_show;
 appctl_command_func netdev_afxdp_fast_stats;

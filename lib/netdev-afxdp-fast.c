@@ -569,6 +569,7 @@ class_init(struct netdev_class *class)
     class->reconfigure = afxdp_fast_reconfigure;
     class->set_tx_multiq = afxdp_fast_set_tx_multiq;
     class->set_mtu = afxdp_fast_set_mtu;
+    class->update_flags = netdev_afxdp_fast_update_flags;
 
     class->get_status = netdev_afxdp_fast_get_status;
     class->get_stats = netdev_afxdp_fast_get_stats;
