@@ -160,8 +160,9 @@ prefix_table_destroy(struct prefix_table *table)
 {
     if (table) {
         drop_all_requests(table, "the port was deleted meanwhile");
-        prefix_table_set_maps(table, -1, -1, -1);
+        /* In this order: nobody wants the counters any more. */
         prefix_force_clear(table);
+        prefix_table_set_maps(table, -1, -1, -1);
         prefix_history_uninit(&table->history);
         free(table->pinned_from);
         free(table->pin_error);
