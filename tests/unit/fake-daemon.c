@@ -24,7 +24,7 @@
 #include "fake-prefix-table.h"
 
 static bool exiting;
-static bool held;                   /* Changes and large files are never
+static bool held;                   /* Changes and dry runs are never
                                      * done. */
 
 static void
