@@ -17,7 +17,8 @@ struct prefix_set;
 struct prefix_table;
 
 /* Entries that a command shows if it is not told otherwise, and at most: the
- * main thread stands still while it writes them, some 0.5 s for the most in JSON. */
+ * main thread stands still while it writes them, some 0.5 s for the most in
+ * JSON. */
 #define PREFIX_SHOW_LIMIT 10000
 #define PREFIX_SHOW_MAX 100000
 
