@@ -220,9 +220,9 @@ is_small_file(const char *path)
     return stat(path, &st) || st.st_size <= SMALL_FILE;
 }
 
-/* Reads and parses, or makes, what 'job' is to load.  Returns true if it has done so, or
- * false if a thread is doing it: see prefix_job_is_running().  Then there is
- * 'set' or 'error'. */
+/* Reads and parses, or makes, what 'job' is to load.  Returns true if it has
+ * done so, or false if a thread is doing it: see prefix_job_is_running().
+ * Then there is 'set' or 'error'. */
 bool
 prefix_job_load(struct prefix_job *job)
 {

@@ -4,9 +4,9 @@
 #define PREFIX_JOB_H 1
 
 /* Work on a prefix table that may take seconds: reading and parsing it, or
- * making it of another one, and building it in the kernel.  What is small is done at once, what is large in
- * a thread that knows of nothing but its job, so that a port can go away
- * meanwhile.
+ * making it of another one, and building it in the kernel.  What is small is
+ * done at once, what is large in a thread that knows of nothing but its job,
+ * so that a port can go away meanwhile.
  *
  * Thread rule: main thread, all of it. */
 
