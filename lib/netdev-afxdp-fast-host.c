@@ -16,6 +16,7 @@
 #include "host-addresses.h"
 #include "host-maps.h"
 #include "host-ports.h"
+#include "netdev-probe.h"
 #include "netdev-provider.h"
 #include "openvswitch/dynamic-string.h"
 #include "openvswitch/vlog.h"
@@ -230,8 +231,13 @@ int
 netdev_afxdp_fast_open_host(struct netdev_afxdp_fast *dev, int ifindex,
                             const struct port_config *config, char **errp)
 {
+    const char *name = netdev_get_name(&dev->lin.up);
+
     if (!config->host_pass) {
-        return check_need(netdev_get_name(&dev->lin.up), ifindex, errp);
+        /* A loopback or tun device is refused for what it is: to be told of
+         * its addresses would lead nowhere. */
+        return (netdev_probe_is_ethernet(name)
+                ? check_need(name, ifindex, errp) : 0);
     }
     *errp = netdev_afxdp_fast_set_host(dev, ifindex, config);
     return *errp ? ENOMEM : 0;
